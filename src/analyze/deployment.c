@@ -169,7 +169,7 @@ static void read_failures(ttm_opened_region *out, const ttm_profile *p, ttm_memo
 /* TRACE is asked for as a total of all banks, L1_SMALL per bank. */
 static ttm_opened_region read_region(const ttm_findings *f, ttm_memory memory) {
   const ttm_profile *p = f->profile;
-  ttm_opened_region out = {TTM_UNKNOWN, TTM_UNKNOWN, TTM_UNKNOWN, false};
+  ttm_opened_region out = {TTM_UNKNOWN, TTM_UNKNOWN, TTM_UNKNOWN, false, false};
   const ttm_recording *r = &p->capture.recording;
   ttm_level level;
   uint64_t banks = 1;
@@ -177,6 +177,8 @@ static ttm_opened_region read_region(const ttm_findings *f, ttm_memory memory) {
     banks = memory == TTM_TRACE ? r->banks[memory] : 1;
     out.opened = ttm_mul_sat(r->total[memory], banks);
     out.used = ttm_mul_sat(p->capture.peak_bytes[memory], banks);
+    out.in_dram = memory == TTM_TRACE && !out.opened && p->capture.peak_traces;
+    if (out.in_dram) out.used = ttm_mul_sat(p->capture.peak_traces, r->banks[TTM_DRAM]);
   } else if (p->kind != TTM_LOG_CAPTURE && ttm_profile_config(p, memory, &level)) {
     banks = memory == TTM_TRACE ? level.banks : 1;
     out.opened = ttm_mul_sat(ttm_level_bytes(level.total), banks);

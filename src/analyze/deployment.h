@@ -35,6 +35,7 @@ typedef struct ttm_opened_region {
   uint64_t opened;     /* as recorded; TTM_UNKNOWN */
   uint64_t used, need; /* most that was used, and what a failure or the use asks for; TTM_UNKNOWN */
   bool least;          /* more may be needed: a failure ended it */
+  bool in_dram;        /* it was opened without, and the traces lay in DRAM */
 } ttm_opened_region;
 
 typedef struct ttm_deployment {

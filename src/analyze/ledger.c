@@ -404,7 +404,7 @@ static int note_buffer(capture_book *b, uint32_t row, uint32_t op) {
                          .tensor = buffer->tensor,
                          .op = buffer->op,
                          .memory = (uint8_t)m,
-                         .from_top = m == TTM_REPLAY_L1};
+                         .from_top = m == TTM_REPLAY_L1 || buffer->trace};
   ttm_label label = {.class = buffer->op == TTM_NONE ? TTM_ALIVE_INPUT : TTM_ALIVE_PROGRAM};
   if (buffer->op != TTM_NONE) {
     ttm_alive_origin origin = ttm_alive_origin_of_buffer(p, buffer);
@@ -412,7 +412,7 @@ static int note_buffer(capture_book *b, uint32_t row, uint32_t op) {
     label.class = origin.class;
     label.name = ttm_profile_string(p, origin.name);
   }
-  if (buffer->kernels) label.class = TTM_ALIVE_PROGRAM;
+  if (buffer->kernels || buffer->trace) label.class = TTM_ALIVE_PROGRAM;
   if (buffer->tensor != TTM_NONE) holding.type = type_of(p, ttm_tensor_type_id(p, buffer->tensor));
   if (buffer->address != TTM_UNKNOWN && b->base[m] != TTM_UNKNOWN && buffer->address >= b->base[m])
     holding.address = buffer->address - b->base[m];

@@ -110,6 +110,9 @@ static void tell_trace(ttm_teller *t, const ttm_deployment *d) {
   } else if (r->need != TTM_UNKNOWN) {
     tell(t, "plan.trace", TTM_SEVERITY_NOTE, TTM_MEASURED);
     ttm_headline(t, "trace_region_size={}: what the traces took", TTM_LINE(r->need));
+    if (r->in_dram)
+      ttm_detail(
+          t, "The device was opened with trace_region_size=0: they lay at the top of DRAM, where they still count.");
   } else {
     tell(t, "plan.trace", TTM_SEVERITY_UNKNOWN, TTM_MEASURED);
     if (d->traces)

@@ -103,11 +103,21 @@ static void tell_safe(ttm_teller *t) {
                TTM_PLURAL(traces->replays, "replay"), TTM_PLURAL(traces->at.n, "trace"));
 }
 
+/* Memory that is neither a leak nor free: who looks at addresses finds it above all tensors. */
+static void tell_storage(ttm_teller *t) {
+  uint64_t bytes = t->p->capture.peak_traces;
+  if (!bytes || !ttm_tell(t, "trace.in-dram", TTM_TOPIC_TRACES, TTM_SEVERITY_NOTE, TTM_MEASURED)) return;
+  ttm_headline(t, "Traces took {} per bank at the top of DRAM: trace_region_size is 0", TTM_BYTES(bytes));
+  ttm_detail(t, "They stay there until they are released. `ttmem plan` has the trace_region_size that holds them.");
+  ttm_tell_quantity(t, "per_bank", "B", (double)bytes);
+}
+
 void ttm_tell_traces(ttm_teller *t) {
   const ttm_traces *traces = &t->f->traces;
   if (!traces->at.n) return;
   if (!traces->hazards.n || !ttm_hazard_is_harm(&traces->hazards.at[0])) tell_safe(t);
   for (uint32_t i = 0; i < traces->hazards.n && i < SHOWN_HAZARDS; i++) tell_hazard(t, i);
-  if (traces->hazards.n <= SHOWN_HAZARDS) return;
-  ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(traces->hazards.n - SHOWN_HAZARDS));
+  if (traces->hazards.n > SHOWN_HAZARDS)
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(traces->hazards.n - SHOWN_HAZARDS));
+  tell_storage(t);
 }

@@ -195,7 +195,7 @@ typedef struct ttm_incident {
 
 /* ---- Graph captures ------------------------------------------------------------------------------------------------ */
 
-/* A buffer a capture knows of: a tensor's memory, or a program's kernels. */
+/* A buffer a capture knows of: a tensor's memory, a program's kernels, or a trace. */
 /* What the HYBRID allocator may do with a sharded tensor in L1. */
 typedef enum ttm_own_cores {
   TTM_OWN_NONE,      /* lock step: the same address on all cores, and nothing else may lie there */
@@ -209,6 +209,7 @@ typedef struct ttm_buffer {
   uint32_t device;          /* as the capture names it, recordings: its rank; TTM_NONE when it does not */
   uint8_t memory;           /* ttm_memory */
   bool kernels;             /* holds a program's kernels: no tensor behind it */
+  bool trace;               /* holds a trace, with trace_region_size=0: no tensor behind it */
   bool estimated;           /* bank_bytes rests on an assumed number of banks or page size */
   uint8_t own;              /* ttm_own_cores */
   uint32_t cores;           /* shards; 0: interleaved over all banks */
@@ -386,6 +387,7 @@ typedef struct ttm_test {
 typedef struct ttm_capture {
   TTM_VEC(ttm_buffer) buffers;
   TTM_VEC(ttm_core_place) core_places; /* of buffers with several addresses, each in turn */
+  uint64_t peak_traces;                /* of DRAM per bank, by traces */
   TTM_VEC(ttm_buffer_event) events;
   TTM_VEC(ttm_tensor_use) uses; /* by operation */
   TTM_VEC(ttm_tensor_write) writes;

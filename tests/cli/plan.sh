@@ -3,7 +3,7 @@
 # ttmem plan: the largest KV cache on each board, of a recording (caches.py 2 1000 32 on a mock n150: tests/ttnn/once_plan.py has the truth) and of a
 # log, with a trace region, and of inputs that have no cache.
 . "$(dirname "$0")/lib.bash"
-cp "$TTMEM_SOURCE"/tests/data/recording_clash.json .
+cp "$TTMEM_SOURCE"/tests/data/recording_clash.json "$TTMEM_SOURCE"/tests/data/recording_trace_dram.json .
 
 show ttmem plan recording_caches.json
 show ttmem plan recording_caches.json --json --board n150,p150
@@ -11,6 +11,9 @@ show ttmem plan recording_caches.json --csv --board p150,n300
 note "beside a trace region; one that leaves nothing"
 show ttmem plan recording_caches.json --board n150 --trace-region 50000000
 show ttmem plan recording_caches.json --board n150 --trace-region 12GB
+note "traces in DRAM: trace_region_size was 0 (tests/ttnn/programs/trace_storage.py 0 3)"
+show ttmem plan recording_trace_dram.json --board n150
+show ttmem ask recording_trace_dram.json --findings
 note "no cache"
 show ttmem plan recording_clash.json --board n150
 show ttmem plan two_runs_oom_profile.log

@@ -14,6 +14,7 @@ import unittest
 PROGRAM = os.environ.get("TTMEM") or __import__("ttmem").program()
 BOARD = os.environ["TTMEM_BOARD"]
 TRACES = os.path.join(os.environ["TTMEM_SOURCE"], "tests/ttnn/programs/traces.py")
+STORAGE = os.path.join(os.environ["TTMEM_SOURCE"], "tests/ttnn/programs/trace_storage.py")
 PATIENCE = 900  # only bounds a hang
 SAFE = ("before", "rewritten", "written_by_operation", "between", "input_again", "in_turn", "released", "fed")
 
@@ -94,6 +95,39 @@ class Traces(unittest.TestCase):
         hazard = self.only("circular", "overwrites")
         self.assertTrue(hazard["other_is_circular_buffer"], hazard)
         self.assertEqual(hazard["memory"], "L1")
+
+    def storage(self, region):
+        """Real traces, not pretended ones: a mock board captures those without programs. One is not released."""
+        here = tempfile.mkdtemp(prefix="ttmem-check-traces-")
+        self.addCleanup(shutil.rmtree, here, ignore_errors=True)
+        env = dict(os.environ, TMPDIR=here, PYTHONDONTWRITEBYTECODE="1", TTMEM_VIEWS="all")
+        if not env.get("TT_METAL_MOCK_CLUSTER_DESC_PATH"):
+            self.skipTest("TT_METAL_MOCK_CLUSTER_DESC_PATH is not set: scripts/test-ttnn sets it")
+        command = [PROGRAM, "run", "-q", "--no-html", "--", sys.executable, STORAGE, str(region), "3"]
+        run = subprocess.run(command, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(run.returncode, 0, run.stdout[-3000:] + run.stderr[-3000:])
+        recording = glob.glob(here + "/logs/*/*_recording.json")[0]
+        with open(here + "/truth.json") as f:
+            truth = json.load(f)
+        found, plan = (json.loads(subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=PATIENCE).stdout)
+                       for words in (("analyze", recording, "--json"), ("plan", recording, "--json")))
+        recorded = found["recording"]
+        self.assertEqual((recorded["corrections"], recorded["hole_corrections"], recorded["unseen_frees"]), (0, 0, 0))
+        return truth, found, plan
+
+    def test_traces_at_the_top_of_dram(self):
+        truth, found, plan = self.storage(0)
+        self.assertGreater(truth["dram"], 0)
+        told = {s["id"]: s for s in found["statements"]}
+        self.assertEqual([q["value"] for q in told["trace.in-dram"]["quantities"] if q["name"] == "per_bank"], [truth["dram"]])
+        self.assertIn("leak.none", told)
+        storage = [row for row in found["live_at_peak"]["DRAM"]["rows"] if row["class"] == "program"]
+        self.assertEqual([row["per_bank_MB"] * 1048576 for row in storage], [truth["dram"]])
+        in_region, others, same = self.storage(1 << 20)
+        self.assertEqual((in_region["dram"], in_region["trace"]), (0, truth["dram"]))
+        self.assertEqual(others["recording"]["memories"]["TRACE"]["peak_per_bank_B"], truth["dram"])
+        self.assertNotIn("trace.in-dram", [s["id"] for s in others["statements"]])
+        self.assertEqual(plan["trace_region_size"]["needed_B"], same["trace_region_size"]["needed_B"])
 
 
 if __name__ == "__main__":

@@ -367,6 +367,12 @@ static bool is_for_kernels(ttm_capture_loader *l, uint8_t memory) {
          !ttm_str_ends(ttm_profile_string(l->profile, f->name), TTM_LIT("create_device_tensor"));
 }
 
+/* Without a region of their own traces are put at the top of DRAM. A recording has the call that does it. */
+static bool is_for_trace(const ttm_capture_loader *l, uint8_t memory) {
+  return l->recording && memory == TTM_DRAM && l->op != TTM_NONE &&
+         ttm_str_ends(ttm_profile_string(l->profile, l->op_name), TTM_LIT("end_trace_capture"));
+}
+
 static int on_allocate(ttm_capture_loader *l, const ttm_capture_node *node) {
   ttm_buffer_node *named = named_node(l, node);
   ttm_buffer_event event = {.kind = TTM_EVENT_ALLOCATE, .row = TTM_NONE};
@@ -385,11 +391,12 @@ static int on_allocate(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t address = ttm_node_get(node, TTM_PARAM_ADDRESS, 0);
   buffer.address = address ? address : TTM_UNKNOWN;
   buffer.kernels = is_for_kernels(l, buffer.memory);
+  buffer.trace = is_for_trace(l, buffer.memory);
   if (ttm_capture_own_cores(l, node, &buffer)) return TTM_ENOMEM;
   if (ttm_capture_is_copy(l, &buffer)) return TTM_OK;
   if (buffer.memory < TTM_MEMORIES) {
     if (buffer.memory == TTM_DRAM && address > l->highest_dram) l->highest_dram = address;
-    if (!buffer.kernels && add_tensor(l, &buffer.tensor)) return TTM_ENOMEM;
+    if (!buffer.kernels && !buffer.trace && add_tensor(l, &buffer.tensor)) return TTM_ENOMEM;
     if (push_buffer(l, &buffer, &event.row)) return TTM_ENOMEM;
     if (l->recording && ttm_recording_born(l, node, event.row)) return TTM_ENOMEM;
   }

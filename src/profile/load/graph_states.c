@@ -86,6 +86,7 @@ typedef struct memory_sum {
   uint64_t untold;       /* freed by another thread: a view showed it, the free itself is still to come */
   ttm_holes holes;       /* recordings, which see a bank from when it is empty */
   ttm_core_blocks cores; /* L1: what single cores hold beside `bytes` */
+  uint64_t traces;       /* of `bytes` */
   bool measured;         /* a view told ... */
   uint64_t total;        /* ... the bytes of a bank ... */
   uint32_t banks;
@@ -153,7 +154,7 @@ static void note_tightest(sums *s, ttm_capture *c, size_t slot) {
       c->tight_total[m] = sum->total;
       c->tight_peak[m] = sum->peak;
     }
-    sum->bytes = sum->peak = sum->untold = sum->cores.at.n = 0;
+    sum->bytes = sum->peak = sum->untold = sum->traces = sum->cores.at.n = 0;
     sum->cores.stale = true;
     sum->measured = sum->holes.known = false;
   }
@@ -176,6 +177,11 @@ static int measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   sum->cores.stale = true;
   if (e->bytes || e->address == TTM_UNKNOWN || holes->known) return TTM_OK;
   return ttm_holes_begin(holes, e->address, e->named_bytes);
+}
+
+static void note_trace(ttm_capture *c, memory_sum *sum, const ttm_buffer *buffer, bool came) {
+  sum->traces = came ? ttm_add_sat(sum->traces, buffer->bank_bytes) : ttm_sub_sat(sum->traces, buffer->bank_bytes);
+  if (sum->traces > c->peak_traces) c->peak_traces = sum->traces;
 }
 
 static int apply_on_cores(const ttm_profile *p, ttm_capture *c, memory_sum *sum, const ttm_buffer_event *e) {
@@ -201,6 +207,7 @@ static int apply(const ttm_profile *p, sums *s, ttm_capture *c, const ttm_buffer
   if (buffer->memory >= TTM_MEMORIES) return TTM_OK;
   memory_sum *sum = &s->at[slot_of(s, buffer->device)][buffer->memory];
   if (buffer->own == TTM_OWN_ADDRESSES) return apply_on_cores(p, c, sum, e);
+  if (buffer->trace) note_trace(c, sum, buffer, e->kind == TTM_EVENT_ALLOCATE);
   sum->cores.stale = true;
   if (e->kind == TTM_EVENT_ALLOCATE)
     sum->bytes = ttm_add_sat(sum->bytes, buffer->bank_bytes);
