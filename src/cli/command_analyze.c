@@ -227,7 +227,10 @@ static int run_ranks(const ttm_options *options, ttm_error *err) {
 
 static int run(const ttm_options *options, ttm_error *err) {
   const char *log = options->input[0];
-  if (options->inputs > 1 || ttm_rank_files_is(log)) return run_ranks(options, err);
+  if (options->inputs > 1 || ttm_rank_files_is(log)) {
+    if (!options->given[TTM_OPTION_TIMES] && !options->given[TTM_OPTION_DECISION_TRACE]) return run_ranks(options, err);
+    return ttm_error_set(err, TTM_EUSAGE, "options '--times' and '--decision-trace' go with one input, not with ranks");
+  }
   ttm_subject subject = {0};
   ttm_judgement judgement;
   ttm_buf folder = {0};

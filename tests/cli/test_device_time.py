@@ -164,6 +164,7 @@ class DeviceTime(unittest.TestCase):
         said, _ = self.findings(log, csv)
         self.assertEqual(set(said), {"time.doubtful"})
         self.assertIn("seems to be of another run: 1 of 4 operations", said["time.doubtful"]["headline"])
+        self.assertIn("go with one input", self.run_ttmem("analyze", log, log, "--times", csv, status=2))
         self.assertIn("is no operations CSV", self.run_ttmem("analyze", log, "--times", log, status=2))
 
 
