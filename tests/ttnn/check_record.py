@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -466,6 +467,22 @@ class Neighbours(Case):
 
 
 class Boards(Case):
+    @unittest.skipIf(BOARD != "n150", "once is enough")
+    def test_dispatch_from_the_cores_that_the_program_names(self):
+        """n300 dispatches from Ethernet cores, unless it is told otherwise: the grids are those of ttnn without us, also one after the other."""
+        head = """import ttnn
+T, A = ttnn.DispatchCoreType, ttnn.DispatchCoreAxis
+for config in (ttnn.DispatchCoreConfig(), ttnn.DispatchCoreConfig(axis=A.COL), ttnn.DispatchCoreConfig(T.WORKER, A.ROW), ttnn.DispatchCoreConfig(T.ETH)):
+    device = ttnn.open_mesh_device(ttnn.MeshShape(1, 2), dispatch_core_config=config)
+    grid = device.compute_with_storage_grid_size()
+    print("GRID%dx%d" % (grid.x, grid.y), flush=True)
+    ttnn.close_mesh_device(device)
+"""
+        p = self.start("", board="n300", head=head)
+        out, err = p.communicate(timeout=PATIENCE)
+        self.assertEqual(p.returncode, 0, out + err)
+        self.assertEqual(re.findall(r"GRID(\dx\d)", out), ["8x8", "7x8", "8x7", "8x8"])
+
     @unittest.skipIf(BOARD != "n150", "once is enough")
     def test_every_board_opens_and_computes(self):
         tail = "print('banks', ttnn.get_memory_view(device, ttnn.BufferType.DRAM).num_banks, flush=True)\n"

@@ -2,6 +2,9 @@
 """What crashes ttnn on a mock board, where there is no hardware to speak to, and is carried over because nothing that is allocated depends on it. The
 recording counts it."""
 
+import os
+
+from _ttmem_environment import setting
 from _ttmem_native import open_library
 
 # Tells the workers of a board which sub-device they belong to. What a sub-device manager does to the allocator is done before.
@@ -47,3 +50,21 @@ def carry_sub_devices(recorder, ttnn):
     for kind in {getattr(ttnn, name, None) for name in ("MeshDevice", "Device")}:
         if hasattr(kind, "load_sub_device_manager"):
             kind.load_sub_device_manager = counting(kind.load_sub_device_manager)
+
+
+def choose_dispatch(arguments):
+    """Of boards that dispatch from Ethernet cores (ttmem_start.link_ethernet_dispatch): a device that is opened with dispatch from Tensix cores has the
+    description of those in its place."""
+    config = next((value for value in arguments if hasattr(value, "axis") and hasattr(value, "type")), None)
+    ethernet = config is None or "ETH" in str(config.type)
+    base = setting("TTMEM_ROOT")
+    for root in os.listdir(base) if base and os.path.isdir(base) else ():
+        folder = os.path.join(base, root, "tt_metal", "core_descriptors")
+        if os.path.islink(os.path.dirname(folder)) or not os.path.isdir(folder):
+            continue  # that of the installation: there is nothing to choose
+        for link in (os.path.join(folder, name) for name in os.listdir(folder) if name.endswith("_80_arch.yaml")):
+            name = os.path.basename(link)
+            target = os.path.join(os.path.dirname(os.readlink(link)), name.replace("_arch.", "_arch_eth_dispatch.") if ethernet else name)
+            if os.readlink(link) != target:
+                os.symlink(target, link + ".new")
+                os.replace(link + ".new", link)

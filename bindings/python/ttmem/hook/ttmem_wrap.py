@@ -10,7 +10,7 @@ import threading
 
 from _ttmem_environment import setting
 from _ttmem_host import Host
-from _ttmem_mock import carry_events, carry_sub_devices
+from _ttmem_mock import carry_events, carry_sub_devices, choose_dispatch
 from _ttmem_traces import wrap_traces
 
 COUNTS_OF_CHIPS = (
@@ -69,6 +69,7 @@ def wrap_devices(recorder, modules):
     def opening(function):
         def recorded(*args, **kwargs):
             recorder.guarded(recorder.devices.before_open)
+            recorder.guarded(choose_dispatch, (*args, *kwargs.values()))
             result = function(*args, **kwargs)
             for device in each_device(result):
                 recorder.guarded(recorder.devices.opened, device)
