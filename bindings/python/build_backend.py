@@ -3,6 +3,7 @@
 
 A backend of its own (PEP 517) because a wheel is a zip file with three text files in it, and because this one then needs nothing
 from the network. Environment: TTMEM_WHEEL_BUILD, the folder CMake builds in (default: build/wheel of the project).
+scripts/wheels makes those for other machines: TTMEM_WHEEL_PLATFORM says for which one the folder was built.
 """
 
 import base64
@@ -17,6 +18,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+PLATFORM = os.environ.get("TTMEM_WHEEL_PLATFORM")
 PROGRAM = "ttmem"
 # A wheel has no links: the older name starts the program beside it, which goes by the name it is called with.
 OLD_PROGRAM = """#!python
@@ -34,33 +36,50 @@ def _version():
     return ".".join(re.findall(r"^#define TTM_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header.read_text(), re.M))
 
 
+def _ttnn():
+    """The version of ttnn that the recorder was tried with last."""
+    return re.search(r'^NEWEST_TRIED = "(.*)"$', (HERE / "ttmem" / "hook" / "ttmem_start.py").read_text(), re.M).group(1)
+
+
 def _metadata(version):
     return (
         f"Metadata-Version: 2.1\nName: ttmem\nVersion: {version}\nSummary: Memory profiler for Tenstorrent accelerators\n"
         "License: Apache-2.0\nRequires-Python: >=3.8\n"
+        f"Provides-Extra: ttnn\nRequires-Dist: ttnn=={_ttnn()}; extra == 'ttnn'\n"
+        "Description-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text()
     )
 
 
 def _native():
     """Builds and returns {name in the wheel: file}."""
     build = pathlib.Path(os.environ.get("TTMEM_WHEEL_BUILD", ROOT / "build" / "wheel")).resolve()
+    native = {f"ttmem-{_version()}.data/scripts/{PROGRAM}": build / "bin" / PROGRAM, LIBRARY: build / "libttmem.so"}
+    if PLATFORM:
+        return native
     run = lambda *command: subprocess.run([str(c) for c in command], check=True)
     if not (ROOT / "web" / "node_modules").exists():  # pip has cloned the repository itself, nobody could prepare it
         run(ROOT / "scripts" / "setup", "build")
     run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTTMEM_TESTS=OFF")
     run("cmake", "--build", build, "--target", "ttmem", "ttmem_program")
-    return {f"ttmem-{_version()}.data/scripts/{PROGRAM}": build / "bin" / PROGRAM, LIBRARY: (build / "libttmem.so").resolve()}
+    return native
 
 
-def _tag():
-    return "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
+def _platform():
+    return PLATFORM or sysconfig.get_platform().replace("-", "_").replace(".", "_")
+
+
+def _tags():
+    return ["py3-none-" + platform for platform in _platform().split(".")]
 
 
 def _info(version):
     """The .dist-info files but RECORD."""
     return {
         "METADATA": _metadata(version),
-        "WHEEL": f"Wheel-Version: 1.0\nGenerator: ttmem build_backend\nRoot-Is-Purelib: false\nTag: {_tag()}\n",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: ttmem build_backend\nRoot-Is-Purelib: false\n" + "".join(f"Tag: {tag}\n" for tag in _tags()),
+        "LICENSE": (ROOT / "LICENSE").read_text(),
+        "NOTICE": (ROOT / "NOTICE").read_text(),
+        **({"THIRD-PARTY-LICENSES.txt": (ROOT / "build" / "dist" / "THIRD-PARTY-LICENSES.txt").read_text()} if PLATFORM else {}),
     }
 
 
@@ -90,7 +109,7 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 def _wheel(wheel_directory, package, native):
     version = _version()
     info = f"ttmem-{version}.dist-info"
-    name = f"ttmem-{version}-{_tag()}.whl"
+    name = f"ttmem-{version}-py3-none-{_platform()}.whl"
     record = []
     with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
 
@@ -111,7 +130,7 @@ def _wheel(wheel_directory, package, native):
         for path, text in _info(version).items():
             add(f"{info}/{path}", text.encode())
         record.append(f"{info}/RECORD,,\n")
-        wheel.writestr(f"{info}/RECORD", "".join(record))
+        add(f"{info}/RECORD", "".join(record).encode())
     return name
 
 

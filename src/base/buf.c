@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-const char ttm_lost_text[1] = "";
+const struct ttm_lost ttm_lost = {0};
 
 bool ttm_buf_room(ttm_buf *buf, size_t extra) {
   if (buf->failed) return false;

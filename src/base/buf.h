@@ -32,13 +32,16 @@ char *ttm_buf_take(ttm_buf *buf);
 static inline void ttm_buf_clear(ttm_buf *buf) { buf->n = 0; }
 
 /* What a failed buffer shows: nothing, at an address of its own, so that a text with a hole is not taken for a whole one. */
-extern const char ttm_lost_text[1];
+extern const struct ttm_lost {
+  char before; /* an empty text at the end of another object has another address */
+  char text[1];
+} ttm_lost;
 static inline ttm_str ttm_buf_str(const ttm_buf *buf) {
-  return buf->failed ? (ttm_str){ttm_lost_text, 0} : (ttm_str){buf->at ? buf->at : "", buf->n};
+  return buf->failed ? (ttm_str){ttm_lost.text, 0} : (ttm_str){buf->at ? buf->at : "", buf->n};
 }
 
 /* A buffer that takes in what another one lost has failed too. ttm_buf_put sees to it; writers that go through a text byte by
  * byte call this first. */
-static inline void ttm_buf_follow(ttm_buf *buf, ttm_str text) { buf->failed |= text.p == ttm_lost_text; }
+static inline void ttm_buf_follow(ttm_buf *buf, ttm_str text) { buf->failed |= text.p == ttm_lost.text; }
 
 #endif

@@ -56,7 +56,7 @@ def complaint(found):
     else:
         return None
     if sys.version_info[:2] in ((3, 10), (3, 12)):
-        return "%s:\n  %s -m pip install ttnn==%s" % (wrong, sys.executable, NEWEST_TRIED)
+        return "%s:\n  %s -m pip install 'ttmem[ttnn]'   (or ttnn alone: pip install ttnn==%s)" % (wrong, sys.executable, NEWEST_TRIED)
     return (
         "%s, and ttnn has wheels for Python 3.10 and 3.12 only:\n"
         "  python3.12 -m venv ttnn-env && ttnn-env/bin/pip install ttnn==%s" % (wrong, NEWEST_TRIED)
