@@ -63,9 +63,7 @@ static void tell_memory(ttm_teller *t, int which) {
 
 static void tell_layers(ttm_teller *t) {
   const ttm_time_memory *m = &t->f->time.memories[t->f->time.full];
-  double sum = 0;
   if (m->layers.n < 2) return;
-  for (size_t i = 0; i < m->layers.n; i++) sum += m->layers.at[i].byte_ns;
   ttm_tell(t, "time.layers", TTM_TOPIC_TIME, TTM_SEVERITY_NOTE, TTM_DERIVED);
   ttm_headline(t, "{} over device time by layer: {} holds most, {}", TTM_WORDS(ttm_memory_name(t->f->time.full)),
                TTM_TEXT(m->layers.at[0].name), TTM_MB_MS(m->layers.at[0].byte_ns));
