@@ -4,6 +4,7 @@
 import importlib.metadata
 import os
 import pathlib
+import shutil
 
 from .profile import read
 
@@ -15,8 +16,15 @@ def analyze(path):
 
 
 def program(name="ttmem"):
-    """Where the program of the wheel is."""
-    for file in importlib.metadata.files("ttmem") or ():
+    """Where the program of the wheel is, or that of the system's package."""
+    try:
+        files = importlib.metadata.files("ttmem") or ()
+    except importlib.metadata.PackageNotFoundError:  # no wheel
+        files = ()
+    for file in files:
         if file.name == name and os.access(file.locate(), os.X_OK):
             return str(pathlib.Path(file.locate()).resolve())
-    raise FileNotFoundError(f"the program {name} is not among the installed files of ttmem")
+    found = shutil.which(name)
+    if not found:
+        raise FileNotFoundError(f"the program {name} is neither among the installed files of ttmem nor in PATH")
+    return found
