@@ -16,6 +16,7 @@ import sys
 
 import captures
 import live
+import recorder
 from table import ENV, GEN_LOG, MEASURE, READ_LOG, TTMEM, WORK, Run, kept_file, measure, ratio_row, row
 
 OLD_TOOL = os.environ.get("TTMEM_OLD_TOOL")
@@ -174,6 +175,7 @@ def main():
     predict_rows(args.rounds)
     captures.rows(args.rounds)
     live.rows()
+    recorder.rows(min(args.rounds, 5))
     print(f"\n{distinct_operations(kept)} of the {kept_count} operation lines in the rows about freeing are distinct (one run of one program); "
           f"of the large log's {operations} only {distinct_operations(large)} are, as in any log of repeated runs. A distinct line is parsed, "
           "a repeated one only hashed.")

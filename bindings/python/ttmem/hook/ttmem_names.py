@@ -10,6 +10,7 @@ import ctypes
 import dis
 import sys
 from heapq import heappop, heappush
+from types import ModuleType
 
 MOST_FRAMES = 32
 MOST_STEPS = 10000  # instructions of one function, loops counted; a longer one gives no names
@@ -254,21 +255,24 @@ local_of = make_local()
 
 
 class Looked:
-    at_values = False  # of the program, which may be others at the next call
+    at_values = False  # of the program, which may be others at the next call; those of a module stay
 
 
 def value_of(frame, expression):
     """Of names and attributes, without calling anything of the program's; None."""
-    Looked.at_values = True
     if not expression:
         return None
     if expression[0] == "name":
         name = expression[1]
         value = local_of(frame, name) if name in frame.f_code.co_varnames else None
-        return frame.f_globals.get(name) if value is None else value
+        value = frame.f_globals.get(name) if value is None else value
+        Looked.at_values |= not isinstance(value, ModuleType)
+        return value
     if expression[0] != "attr":
+        Looked.at_values = True
         return None
     owner, name = value_of(frame, expression[1]), expression[2]
+    Looked.at_values |= not isinstance(owner, ModuleType)
     if owner is None:
         return None
     found = getattr(owner, "__dict__", {}).get(name)
