@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/host_name.h"
 #include "cli/terminal.h"
-#include "history/origin.h"
 #include "launch/plan.h"
 #include "store/report_dir.h"
 

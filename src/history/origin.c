@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* realpath, gethostname */
+#define _GNU_SOURCE /* realpath */
 #include "history/origin.h"
 
 #include <limits.h>
@@ -10,12 +10,6 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-
-const char *ttm_host_name(char room[TTM_HOST_NAME]) {
-  room[0] = room[TTM_HOST_NAME - 1] = '\0';
-  if (gethostname(room, TTM_HOST_NAME - 1)) room[0] = '\0';
-  return room;
-}
 
 /* ---- git ---------------------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #ifndef TTM_HISTORY_ORIGIN_H
 #define TTM_HISTORY_ORIGIN_H
 
+#include "base/host_name.h"
 #include "history/rows.h"
 
 typedef struct ttm_run_origin {
@@ -12,16 +13,12 @@ typedef struct ttm_run_origin {
   ttm_buf source;  /* its real path; empty for standard input */
   ttm_buf report;  /* real path of its folder; empty */
   ttm_buf commit;  /* empty when unknown */
-  char host[256];
+  char host[TTM_HOST_NAME];
 } ttm_run_origin;
 
 /* 0 or TTM_ENOMEM; freed with ttm_run_origin_free in any case. */
 int ttm_run_origin_find(ttm_run_origin *out, const ttm_run_about *about, const char *method, ttm_str board);
 void ttm_run_origin_free(ttm_run_origin *origin);
-
-enum { TTM_HOST_NAME = 256 };
-/* The name of this machine, in `room`; "" when it has none. */
-const char *ttm_host_name(char room[TTM_HOST_NAME]);
 
 /* Appends the commit that is checked out in `folder` or above it, as git's own files tell; nothing when there is none. */
 void ttm_git_head(ttm_buf *out, const char *folder);

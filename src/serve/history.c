@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
-#include "history/origin.h"
+#include "base/host_name.h"
 #include "history/past.h"
 #include "report/live/watch_report.h"
 #include "report/write/svg.h"

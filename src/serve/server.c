@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* O_NOFOLLOW, gethostname */
+#define _GNU_SOURCE /* O_NOFOLLOW */
 #include "serve/server.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/hash.h"
+#include "base/host_name.h"
 #include "report/live/watch_report.h"
 #include "serve/address.h"
 #include "serve/compare.h"
@@ -426,11 +427,11 @@ static char *make_url(const ttm_server *server, ttm_str host) {
 
 static int make_urls(ttm_server *server, ttm_error *err) {
   ttm_buf host = {0};
-  char name[256] = "";
+  char name[TTM_HOST_NAME] = "";
   ttm_listen_name(&server->listen, &host);
   server->url = make_url(server, ttm_buf_str(&host));
   ttm_buf_clear(&host);
-  if (server->listen.any && !gethostname(name, sizeof name - 1) && *name) {
+  if (server->listen.any && *ttm_host_name(name)) {
     ttm_buf_printf(&host, "%s:%u", name, server->listen.port);
     server->remote_url = make_url(server, ttm_buf_str(&host));
   }

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE /* strcasestr */
 /* `ttmem live` as JSON and CSV, and /metrics of `ttmem serve --metrics`. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/format.h"
+#include "base/host_name.h"
 #include "report/live/watch_report.h"
 #include "report/write/json.h"
 
@@ -123,7 +123,7 @@ typedef struct metrics {
   ttm_buf *out;
   const ttm_watch *watch;
   bool open;
-  char host[256];
+  char host[TTM_HOST_NAME];
 } metrics;
 
 /* `unit` is the end of the name, or NULL. */
@@ -231,7 +231,7 @@ void ttm_watch_metrics(ttm_buf *out, const ttm_watch *watch, bool open_metrics) 
                            *const alive = "ttmem_process_alive", *const infos = "ttmem_device_info",
                            *const files = "ttmem_unreadable_files";
   metrics m = {.out = out, .watch = watch, .open = open_metrics};
-  if (gethostname(m.host, sizeof m.host - 1)) m.host[0] = '\0';
+  ttm_host_name(m.host);
   put_metric(&m, used, "bytes", "Bytes of a chip's memory that live processes hold, over all banks.");
   put_memories(&m, used, false);
   put_metric(&m, capacity, "bytes", "Bytes of a chip's memory, where the board is known.");
