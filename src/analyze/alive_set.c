@@ -36,6 +36,7 @@ typedef struct gathering {
   uint32_t call, run;       /* top-level program around the state */
   uint32_t end_op;          /* first operation after the state */
   uint64_t before, program; /* bytes of extras that no row explains yet: there before, or left by operations */
+  TTM_VEC(uint32_t) apart;  /* L1 buffers that are there and not on all cores in lock step: few of all */
   ttm_alive_rows rows;
 } gathering;
 
@@ -295,11 +296,10 @@ static uint64_t bytes_of(const gathering *g, const ttm_buffer *buffer) {
   const ttm_capture *c = &g->p->capture;
   uint64_t at = ttm_buffer_address_on(c, buffer, g->set->x, g->set->y), bytes = buffer->bank_bytes;
   if (!is_here(g, buffer) || (buffer->place_n && at == TTM_UNKNOWN)) return 0;
-  for (size_t i = 0; buffer->own == TTM_OWN_RANGE && i < c->buffers.n; i++) {
-    const ttm_buffer *own = &c->buffers.at[i];
+  for (size_t i = 0; buffer->own == TTM_OWN_RANGE && i < g->apart.n; i++) {
+    const ttm_buffer *own = &c->buffers.at[g->apart.at[i]];
     uint64_t there = own->place_n ? ttm_buffer_address_on(c, own, g->set->x, g->set->y) : TTM_UNKNOWN;
-    if (there != TTM_UNKNOWN && is_here(g, own))
-      bytes = ttm_sub_sat(bytes, overlap(at, buffer->bank_bytes, there, own->bank_bytes));
+    if (there != TTM_UNKNOWN) bytes = ttm_sub_sat(bytes, overlap(at, buffer->bank_bytes, there, own->bank_bytes));
   }
   return bytes;
 }
@@ -308,10 +308,9 @@ static uint64_t bytes_of(const gathering *g, const ttm_buffer *buffer) {
 static uint64_t beside(const gathering *g, const ttm_buffer *own, uint64_t at) {
   const ttm_capture *c = &g->p->capture;
   uint64_t bytes = own->bank_bytes;
-  for (size_t i = 0; i < c->buffers.n; i++) {
-    const ttm_buffer *b = &c->buffers.at[i];
-    if (b->own == TTM_OWN_RANGE && is_here(g, b))
-      bytes = ttm_sub_sat(bytes, overlap(at, own->bank_bytes, b->address, b->bank_bytes));
+  for (size_t i = 0; i < g->apart.n; i++) {
+    const ttm_buffer *b = &c->buffers.at[g->apart.at[i]];
+    if (b->own == TTM_OWN_RANGE) bytes = ttm_sub_sat(bytes, overlap(at, own->bank_bytes, b->address, b->bank_bytes));
   }
   return bytes;
 }
@@ -322,10 +321,14 @@ static int choose_core(gathering *g) {
   const ttm_capture *c = &g->p->capture;
   uint64_t most = 0, *held;
   if (!c->core_places.n || g->set->memory != TTM_L1) return TTM_OK;
-  if (!(held = ttm_alloc_array(MOST_CORES * MOST_CORES, sizeof *held))) return TTM_ENOMEM;
-  for (size_t i = 0; i < c->buffers.n; i++) {
+  for (uint32_t i = 0; i < c->buffers.n; i++) {
     const ttm_buffer *b = &c->buffers.at[i];
-    for (uint32_t k = b->places; k < b->places + b->place_n && is_here(g, b); k++) {
+    if ((b->place_n || b->own == TTM_OWN_RANGE) && is_here(g, b) && ttm_vec_push(&g->apart, i)) return TTM_ENOMEM;
+  }
+  if (!(held = ttm_alloc_array(MOST_CORES * MOST_CORES, sizeof *held))) return TTM_ENOMEM;
+  for (size_t i = 0; i < g->apart.n; i++) {
+    const ttm_buffer *b = &c->buffers.at[g->apart.at[i]];
+    for (uint32_t k = b->places; k < b->places + b->place_n; k++) {
       const ttm_core_place *place = &c->core_places.at[k];
       uint64_t *core = &held[place->y * MOST_CORES + place->x];
       *core = ttm_add_sat(*core, beside(g, b, place->at));
@@ -466,6 +469,7 @@ int ttm_alive_set_make(ttm_alive_set *out, const ttm_profile *p, ttm_memory memo
   if (!status) status = ttm_alive_rows_keep(&g.rows);
   ttm_replay_free(&g.replay);
   ttm_alive_rows_free(&g.rows);
+  ttm_vec_free(&g.apart);
   return status;
 }
 
