@@ -22,7 +22,6 @@ GEN_HISTORY = pathlib.Path(os.environ["GEN_LOG"]).with_name("gen_history")
 OOM_LOG = SOURCE / "tests/cli/data/two_runs_oom_profile.log"
 RUNS = 120
 MANY = 100000
-IN_TIME = 0.3  # seconds: a page of 100,000 runs
 EVIL = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
 sys.path.insert(0, str(SOURCE / "tests/history"))
 from server import Server as Postgres, programs  # noqa: E402
@@ -293,7 +292,8 @@ class Pages(unittest.TestCase):
         finally:
             server.stop()
 
-    def test_many_runs_in_time(self):
+    def test_many_runs(self):
+        """A page of 100,000 runs is a page. How long each takes is printed; docs/performance.md has the figures."""
         store, db = self.copy("many.sqlite")
         db.execute("PRAGMA synchronous=OFF")
         run = "time_us + n.n * 72000000000, model, board, method, command, name, source, source_bytes, kind, host, git_commit || n.n, ttmem, chips, ranks, program_runs, operations, failures, failure, exit_status, '/r/' || n.n"
@@ -307,10 +307,14 @@ class Pages(unittest.TestCase):
             for path in ("", query(page=count // 50), query(q=model + " " + board), query(q="nothing of this kind"), query(q="out of memory", page=3), "models",
                          "trend" + query(model=model, board=board)):
                 began, used = time.monotonic(), site.processor_time()
-                site.get(path)
+                page = site.get(path)
                 took, used = time.monotonic() - began, site.processor_time() - used
                 print("%d runs, /%s: %.0f ms, processor %.0f ms" % (count, path, 1000 * took, 1000 * used))
-                self.assertLess(min(took, used), IN_TIME, path)  # others use this machine, too
+                self.assertLessEqual(page.count("<tr>"), 51, path)  # with the head of the table
+            self.assertIn("1 to 50 of {:,} runs, newest first".format(count), site.get())
+            last = site.get(query(page=(count + 49) // 50))
+            self.assertIn("{0:,} to {1:,} of {1:,} runs".format((count - 1) // 50 * 50 + 1, count), last)
+            self.assertIn(db.execute("SELECT run FROM run ORDER BY time_us LIMIT 1").fetchone()[0], last)
 
 
 if __name__ == "__main__":
