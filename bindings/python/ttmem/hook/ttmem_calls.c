@@ -69,7 +69,7 @@ static __thread struct {
   uint32_t calls;
   words arguments, inputs, site;
   uint64_t operation, key, place; /* of the running call; operation 0: none runs */
-  text pending, line;
+  text pending;
 } here;
 
 /* ---- Arguments -------------------------------------------------------------------------------------------------------- */

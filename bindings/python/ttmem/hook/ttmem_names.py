@@ -38,13 +38,13 @@ class Flow:
         self.sinks = {}
         self.states = {0: ((), {})}
         self.keywords = ()
-        todo, steps = [0], 0
-        while todo and steps < MOST_STEPS:
-            n = heappop(todo)  # in the order of the program, so that ways meet before they go on together
+        waiting, steps = [0], 0
+        while waiting and steps < MOST_STEPS:
+            n = heappop(waiting)  # in the order of the program, so that ways meet before they go on together
             steps += 1
             for to, stack, names in self.step(n, *self.states[n]):
-                if to < len(self.instructions) and self.join(to, stack, names) and to not in todo:
-                    heappush(todo, to)
+                if to < len(self.instructions) and self.join(to, stack, names) and to not in waiting:
+                    heappush(waiting, to)
         del self.instructions, self.states
 
     def join(self, n, stack, names):
