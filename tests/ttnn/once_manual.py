@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's answer to "Does it fit?" is what the program really prints. Run by scripts/test-ttnn, once."""
+"""The manual's answer to "Does it fit?" is what the program really prints. Run by scripts/test-ttnn, once."""
 
 import os
 import re
@@ -13,7 +13,7 @@ PATIENCE = 900  # only bounds a hang
 
 
 def main():
-    with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as f:
+    with open(os.path.join(SOURCE, "docs/manual.md"), encoding="utf-8") as f:
         block = re.search(r"```text\n\$ ttmem (fit [^\n]*tests/[^\n]*)\n(.*?)```", f.read(), re.S)
     words = [sys.executable if word == "python" else word for word in block.group(1).split()]
     env = {k: v for k, v in os.environ.items() if k not in ("TT_METAL_MOCK_CLUSTER_DESC_PATH", "TT_METAL_CACHE")}
@@ -22,7 +22,7 @@ def main():
         os.symlink(os.path.join(SOURCE, "tests"), os.path.join(here, "tests"))
         run = subprocess.run([PROGRAM, *words], cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
     if run.stdout != block.group(2) or run.returncode != 1:
-        sys.exit("README.md is out of date; `ttmem %s` (exit %d) now prints:\n%s%s" % (block.group(1), run.returncode, run.stdout, run.stderr))
+        sys.exit("docs/manual.md is out of date; `ttmem %s` (exit %d) now prints:\n%s%s" % (block.group(1), run.returncode, run.stdout, run.stderr))
 
 
 main()
