@@ -151,10 +151,11 @@ static int print_usage(const ttm_options *options) {
   return TTM_EXIT_WRONG;
 }
 
-/* Whether the command can do with the files of a report whose log is gone or has changed. */
-static bool can_do_without(const ttm_options *options, const char *folder) {
+bool ttm_can_do_without(const ttm_options *options, const char *folder) {
   ttm_report_found found = {0};
-  bool can = options->command->reports && !ttm_report_find(&found, folder, NULL) && found.memory;
+  bool read = !ttm_report_find(&found, folder, NULL);
+  bool can = read && ((options->command->reports && found.memory) ||
+                      (options->command == &ttm_command_html && (found.page || found.memory)));
   ttm_report_found_free(&found);
   if (can && !options->given[TTM_OPTION_QUIET])
     fprintf(stderr, "ttmem: the log of this report is gone or has changed; answered from the report's files\n");
@@ -164,8 +165,8 @@ static bool can_do_without(const ttm_options *options, const char *folder) {
 int ttm_input_source(char **out, const ttm_options *options, const char *path, ttm_error *err) {
   *out = NULL;
   if (!is_folder(path)) return TTM_OK;
-  int status = ttm_report_source(out, path, false, err);
-  return status == TTM_ENODATA && can_do_without(options, path) ? TTM_OK : status;
+  int status = ttm_report_source(out, path, NULL, err);
+  return status == TTM_ENODATA && ttm_can_do_without(options, path) ? TTM_OK : status;
 }
 
 static int find_named(char **out, ttm_options *options, size_t i, ttm_error *err) {

@@ -102,6 +102,9 @@ int ttm_cli_run_kept(ttm_program program, int argc, char *const *argv, ttm_kept_
  * is. Freed with ttm_free. */
 int ttm_input_source(char **out, const ttm_options *options, const char *path, ttm_error *err);
 
+/* Whether the command can do with the files of a report whose log is gone or is another one; says so. */
+bool ttm_can_do_without(const ttm_options *options, const char *folder);
+
 /* Reads a log, with the progress line. */
 int ttm_cli_read(ttm_profile **out, const ttm_options *options, const char *log, bool keep_ir, ttm_error *err);
 

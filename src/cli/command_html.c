@@ -62,7 +62,7 @@ static int write_page(const page_job *job, const ttm_options *options, ttm_out *
   ttm_subject subject = {0};
   char *source = NULL;
   int status = job->is_folder ? ttm_report_kept_source(&source, found, job->input, err) : TTM_OK;
-  if (status) return status;
+  if (status && (status != TTM_ENODATA || !ttm_can_do_without(options, job->input))) return status;
   if (found->page && !source) {
     status = ttm_report_renew_page(found, out, err);
     if (status != TTM_EFORMAT) return status;

@@ -94,7 +94,7 @@ static int answer(void *context, const ttm_ui_question *q, ttm_buf *out, ttm_err
   char *logs[2] = {NULL, NULL};
   options.given[TTM_OPTION_QUIET] = true; /* the screen is not ours */
   for (int i = 0; i < 2; i++) {
-    bool report = q->command != TTM_UI_EXPLAIN && !ttm_report_source(&logs[i], q->inputs[i], false, NULL);
+    bool report = q->command != TTM_UI_EXPLAIN && !ttm_report_source(&logs[i], q->inputs[i], NULL, NULL);
     options.input[options.inputs++] = report ? logs[i] : q->inputs[i];
   }
   int status = q->command == TTM_UI_EXPLAIN ? explain(&options, q, out, err)

@@ -170,7 +170,11 @@ bool ttm_launch_is_recorded(const ttm_launch *r) { return r->record && ttm_recor
 static int take_log(ttm_launch *r, ttm_profile **out, ttm_error *err) {
   ttm_feed *feed = r->feed;
   r->feed = NULL;
-  if (r->result.fed) return ttm_feed_end(feed, out, err);
+  if (r->result.fed) {
+    int status = ttm_feed_end(feed, out, err);
+    if (!status) (*out)->file = ttm_fingerprint_of(r->log.at);
+    return status;
+  }
   ttm_feed_free(feed);
   return ttm_profile_read(out, r->log.at, err);
 }

@@ -102,7 +102,7 @@ static ttm_mcp_mark mark_of(const char *path) {
 static void mark_input(ttm_mcp_mark marks[2], const char *path) {
   struct stat st;
   char *log = NULL;
-  if (!stat(path, &st) && S_ISDIR(st.st_mode)) ttm_report_source(&log, path, false, NULL);
+  if (!stat(path, &st) && S_ISDIR(st.st_mode)) ttm_report_source(&log, path, NULL, NULL);
   marks[0] = mark_of(path);
   marks[1] = mark_of(log);
   ttm_free(log);

@@ -12,6 +12,7 @@
 
 #include "base/boards.h"
 #include "base/buf.h"
+#include "base/fingerprint.h"
 #include "base/intern.h"
 #include "parse/decision_trace.h"
 #include "parse/incident_text.h"
@@ -478,6 +479,7 @@ typedef struct ttm_execution {
 struct ttm_profile {
   atomic_int more_owners; /* besides the first; see ttm_profile_share */
   uint32_t path;          /* string: as given */
+  ttm_fingerprint file;   /* of the file there, taken before it was read; none when there was no file */
   ttm_intern strings;
   TTM_VEC(uint32_t) lists; /* elements of every ttm_list */
   TTM_VEC(ttm_type) types;

@@ -77,7 +77,7 @@ static int check_report(const ttm_compared *asked, const char *name, uint64_t *k
 static int find_source(side *s, bool follow, uint64_t *key, ttm_error *err) {
   ttm_report_found found = {0};
   struct stat st;
-  int status = follow ? ttm_report_source(&s->source, s->folder, false, err) : ttm_report_find(&found, s->folder, err);
+  int status = follow ? ttm_report_source(&s->source, s->folder, NULL, err) : ttm_report_find(&found, s->folder, err);
   if (!follow && !status) status = ttm_report_kept_source(&s->source, &found, s->folder, err);
   ttm_report_found_free(&found);
   if (status == TTM_ENODATA) return TTM_OK;

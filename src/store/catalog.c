@@ -116,7 +116,6 @@ static int read_findings(ttm_catalog_entry *entry, ttm_str text) {
     return entry->failure ? TTM_OK : TTM_ENOMEM;
   }
   entry->log = text_member(input, "path");
-  entry->log_bytes = count_member(input, "bytes");
   entry->operations = count_member(ttm_json_get_member(text, "operations"), "total");
   entry->peak_mb = ttm_json_get_number(ttm_json_get_member(dram, "allocated_per_bank_MB"), -1);
   entry->peak_pct = ttm_json_get_number(ttm_json_get_member(dram, "utilization_pct"), -1);
@@ -330,9 +329,10 @@ void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *e
   if (root >= 0) close(root);
 }
 
-char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry) {
+char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry, bool *changed) {
   char *folder = ttm_folder_join(catalog->root, entry->folder, ""), *log = NULL;
-  if (folder) ttm_report_source(&log, folder, true, NULL);
+  *changed = false;
+  if (folder) ttm_report_source(&log, folder, changed, NULL);
   ttm_free(folder);
   return log;
 }

@@ -15,7 +15,6 @@ typedef struct ttm_catalog_entry {
   char *failure; /* "Out of memory in DRAM: fragmented, ...", the first one; "" when there was none */
   uint64_t failures;
   uint64_t operations;
-  uint64_t log_bytes;       /* of the log's text when the report was made */
   double peak_mb, peak_pct; /* DRAM per bank; below 0 when unknown */
   double l1_peak_mb, l1_peak_pct;
   int64_t written; /* seconds since 1970 of the newest file */
@@ -49,7 +48,7 @@ void ttm_catalog_findings(const ttm_catalog *catalog, const ttm_catalog_entry *e
  * it. 0, or TTM_EIO. */
 int ttm_catalog_delete(const ttm_catalog *catalog, const ttm_catalog_entry *entry, bool sources, ttm_error *err);
 
-/* Where the entry's log or recording is now, also when its size has changed. NULL when it is gone; freed with ttm_free. */
-char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry);
+/* Where the entry's log or recording is now, also when it is another one (*changed). NULL when it is gone; freed with ttm_free. */
+char *ttm_catalog_log(const ttm_catalog *catalog, const ttm_catalog_entry *entry, bool *changed);
 
 #endif

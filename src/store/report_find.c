@@ -91,6 +91,8 @@ static int read_origin(ttm_report_found *out, ttm_str findings, ttm_error *err) 
   ttm_json_get_string(&path, ttm_json_get_member(input, "path"));
   out->origin = ttm_buf_take(&path);
   out->origin_bytes = ttm_json_get_count(ttm_json_get_member(input, "bytes"), 0);
+  ttm_str quoted = ttm_json_get_member(input, "fingerprint");
+  if (quoted.n > 2) out->file = ttm_fingerprint_read((ttm_str){quoted.p + 1, quoted.n - 2});
   return out->origin ? TTM_OK : ttm_error_nomem(err);
 }
 
@@ -249,7 +251,7 @@ static int one_of_several(const char *folder, size_t n, const char *what, const 
                        first);
 }
 
-int ttm_report_kept_source(char **out, const ttm_report_found *found, const char *folder, ttm_error *err) {
+static int choose_kept(char **out, const ttm_report_found *found, const char *folder, ttm_error *err) {
   bool of_log = found->log;
   int code = TTM_OK;
   *out = NULL;
@@ -263,49 +265,66 @@ int ttm_report_kept_source(char **out, const ttm_report_found *found, const char
   return *out ? TTM_OK : ttm_error_nomem(err);
 }
 
-/* A relative name is that of the folder the report was made in, which may not be this one: then the size tells, unless the file is
- * compressed. `*bytes` gets it when it is that of another log. Behind a capture there may be a line's end. */
-static bool is_origin(const ttm_report_found *found, uint64_t *bytes) {
+/* Reports of earlier versions tell no more than the size of the text. Behind a capture there may be a line's end. */
+static bool has_size(const char *path, uint64_t then) {
   ttm_source *source;
-  if (!is_file(found->origin)) return false;
-  if (found->origin[0] == '/' || !found->origin_bytes) return true;
-  if (ttm_source_open(&source, found->origin, NULL)) return false;
-  uint64_t size = ttm_source_size(source), then = found->origin_bytes;
+  if (!then) return true;
+  if (ttm_source_open(&source, path, NULL)) return false;
+  uint64_t size = ttm_source_size(source);
   bool same = !ttm_source_is_seekable(source) || (size >= then && size - then <= 2);
-  if (!same) *bytes = size;
   ttm_source_close(source);
   return same;
 }
 
-static int is_gone(const ttm_report_found *found, const char *folder, uint64_t bytes, ttm_error *err) {
+/* Whether the file is still, or is a copy of, what the report was made of. It may have been packed since. */
+static bool is_unchanged(const ttm_report_found *found, const char *path) {
+  if (!found->file.bytes) return has_size(path, found->origin_bytes);
+  ttm_fingerprint now = ttm_fingerprint_of(path);
+  if (ttm_fingerprint_same(&now, &found->file)) return true;
+  ttm_str packed = ttm_str_of(base_of(path)), plain = ttm_str_of(base_of(found->origin));
+  if (packed.n <= plain.n || !ttm_str_eq(plain_name(path), plain)) return false;
+  now = ttm_fingerprint_of_text(path);
+  return ttm_fingerprint_same_text(&now, &found->file);
+}
+
+static int has_changed(const char *folder, const char *path, ttm_error *err) {
+  return ttm_error_set(err, TTM_ENODATA,
+                       "'%s' is not, or no longer, the log that the report in '%s' was made of; give the log you mean, "
+                       "or look at the report itself: ttmem html '%s'",
+                       path, folder, folder);
+}
+
+static int is_gone(const ttm_report_found *found, const char *folder, ttm_error *err) {
   bool named = found->origin && *found->origin && strcmp(found->origin, "-") != 0;
-  if (bytes)
-    return ttm_error_set(err, TTM_ENODATA,
-                         "'%s' holds a report of a '%s' of %llu bytes, but the one here has %llu: it has changed or is "
-                         "another one; give "
-                         "the log you mean, or look at the report itself: ttmem html '%s'",
-                         folder, found->origin, (unsigned long long)found->origin_bytes, (unsigned long long)bytes,
-                         folder);
   return ttm_error_set(err, TTM_ENODATA,
                        "'%s' holds a report, but the log it was made of%s%s is not there; give the log, or look at the "
                        "report itself: ttmem html '%s'",
                        folder, named ? ", " : "", named ? found->origin : "", folder);
 }
 
-int ttm_report_source(char **out, const char *folder, bool changed_too, ttm_error *err) {
+static int check_source(char **out, const ttm_report_found *found, const char *folder, bool *changed, ttm_error *err) {
+  if (changed) *changed = false;
+  if (!*out || is_unchanged(found, *out)) return TTM_OK;
+  if (changed) return *changed = true, TTM_OK;
+  int code = has_changed(folder, *out, err);
+  ttm_free(*out);
+  *out = NULL;
+  return code;
+}
+
+int ttm_report_kept_source(char **out, const ttm_report_found *found, const char *folder, ttm_error *err) {
+  int code = choose_kept(out, found, folder, err);
+  return code ? code : check_source(out, found, folder, NULL, err);
+}
+
+int ttm_report_source(char **out, const char *folder, bool *changed, ttm_error *err) {
   ttm_report_found found;
-  uint64_t bytes = 0;
   *out = NULL;
   int code = ttm_report_find(&found, folder, err);
-  if (!code) code = ttm_report_kept_source(out, &found, folder, err);
-  if (!code && !*out) {
-    if (changed_too ? is_file(found.origin) : is_origin(&found, &bytes)) {
-      *out = found.origin;
-      found.origin = NULL;
-    } else {
-      code = is_gone(&found, folder, bytes, err);
-    }
-  }
+  if (!code) code = choose_kept(out, &found, folder, err);
+  if (!code && !*out && is_file(found.origin) && !(*out = ttm_str_copy(ttm_str_of(found.origin))))
+    code = ttm_error_nomem(err);
+  if (!code) code = *out ? check_source(out, &found, folder, changed, err) : is_gone(&found, folder, err);
   ttm_report_found_free(&found);
   return code;
 }

@@ -17,6 +17,7 @@ typedef struct ttm_report_found {
   char *memory;            /* <name>_memory.json */
   char *origin;            /* what the report was made of, as the findings name it; it may be gone */
   uint64_t origin_bytes;   /* of its text then; 0 when not told */
+  ttm_fingerprint file;    /* of its file then; none when not told */
 } ttm_report_found;
 
 /* 0, TTM_EIO when the folder cannot be read, TTM_ENODATA when it holds nothing of a report, TTM_EFORMAT when it is one of
@@ -26,12 +27,12 @@ void ttm_report_found_free(ttm_report_found *found);
 
 /* The log or recording of a folder that keeps one: what the report was made of, else, as `ttmem run` chooses, the log if it has operations
  * of its own (tt-xla, tt-forge), which tells more than what was recorded, and else the recording. `*out` is freed with ttm_free, NULL when the folder keeps none. TTM_ENODATA when there are
- * several and nothing tells which; TTM_EIO, TTM_ENOMEM. */
+ * several and nothing tells which, or when it is another file than that of the report; TTM_EIO, TTM_ENOMEM. */
 int ttm_report_kept_source(char **out, const ttm_report_found *found, const char *folder, ttm_error *err);
 
-/* The same, or where the findings say it was. Errors as above and those of ttm_report_find; TTM_ENODATA also when it is gone, or when a
- * relative name leads to a file of another size: without `changed_too`, which is for who tells the user himself that it has changed. */
-int ttm_report_source(char **out, const char *folder, bool changed_too, ttm_error *err);
+/* The same, or where the findings say it was. Errors as above and those of ttm_report_find; TTM_ENODATA also when it is gone. `changed` is
+ * for who tells the user himself: another file is given then, and *changed says so. NULL: it is refused. */
+int ttm_report_source(char **out, const char *folder, bool *changed, ttm_error *err);
 
 /* What the report in the folder was made of, when that is not `log`: "" when the report does not tell, or a later ttmem wrote it. NULL
  * when it is of `log`, or there is no report. Freed with ttm_free. A log of the same relative name elsewhere counts as the same. 0 or

@@ -140,9 +140,10 @@ static void draw_browse(ttm_ui *ui, ttm_panel *panel) {
 /* ---- Keys ---------------------------------------------------------------------------------------------------------- */
 
 static void open_entry(ttm_ui *ui, browse *b, const ttm_catalog_entry *e) {
-  char *log = ttm_catalog_log(&b->catalog, e);
+  bool changed;
+  char *log = ttm_catalog_log(&b->catalog, e, &changed);
   char *folder = ttm_folder_join(b->catalog.root, e->folder, "");
-  ttm_ui_push(ui, ttm_stored_panel(log, folder, e->folder, e->log_bytes));
+  ttm_ui_push(ui, ttm_stored_panel(log, folder, e->folder, changed));
   ttm_free(folder);
   ttm_free(log);
 }

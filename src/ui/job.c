@@ -24,7 +24,6 @@ struct ttm_job {
   char *log;             /* "" when only the report's folder is there; the first input of a question */
   char *folder;          /* "" when it is to be made; the second input */
   bool write;
-  uint64_t expected_bytes;
   const ttm_ui_options *options; /* of a question; NULL */
   ttm_ui_question question;
   ttm_ui_subject subject; /* this and the text are the thread's until it is DONE, the panel's afterwards */
@@ -93,7 +92,6 @@ static int read_log(ttm_job *j, ttm_error *err) {
   int status = ttm_profile_read_opts(&s->profile, j->log, &options, err);
   if (status) return status;
   enter_stage(j, JUDGING);
-  s->changed = j->expected_bytes && s->profile->seen.bytes != j->expected_bytes;
   return ttm_findings_make(&s->findings, s->profile, 0, err);
 }
 
@@ -241,10 +239,10 @@ ttm_job *ttm_job_log(const char *log) {
   return start(j);
 }
 
-ttm_job *ttm_job_report(const char *log, const char *folder, uint64_t log_bytes) {
+ttm_job *ttm_job_report(const char *log, const char *folder, bool changed) {
   ttm_job *j = make_job(log, folder);
   if (!j) return NULL;
-  j->expected_bytes = log_bytes;
+  j->subject.changed = changed;
   return start(j);
 }
 

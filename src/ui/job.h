@@ -10,8 +10,8 @@ typedef struct ttm_job ttm_job;
 /* Reads a log and makes a report folder of it. NULL without memory, as the others. */
 ttm_job *ttm_job_log(const char *log);
 
-/* Reads the operations of a report: its log, else (`log` is NULL, or has other bytes than `log_bytes`) the JSON files of the folder. */
-ttm_job *ttm_job_report(const char *log, const char *folder, uint64_t log_bytes);
+/* Reads the operations of a report: its log, else (`log` is NULL, or `changed`: another one) the JSON files of the folder. */
+ttm_job *ttm_job_report(const char *log, const char *folder, bool changed);
 
 /* Has another command answer; the inputs are copied. The text is there once it is done. */
 ttm_job *ttm_job_answer(const ttm_ui_options *options, const ttm_ui_question *question);

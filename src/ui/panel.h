@@ -95,8 +95,8 @@ ttm_panel *ttm_reading_panel(const char *log);
 ttm_panel *ttm_answer_panel(const ttm_ui *ui, ttm_ui_command command, const char *first, const char *second);
 
 /* Opens a report that is there: what its findings file tells at once, the operations as soon as they are read, from its log or, with a log of
- * NULL, from the folder's JSON files. `log_bytes`: of its text when the report was made; 0 when unknown. */
-ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, uint64_t log_bytes);
+ * NULL, from the folder's JSON files. `changed`: it is another log than when the report was made. */
+ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, bool changed);
 
 /* Serves a folder while it is open. `shown` is what it is called. */
 ttm_panel *ttm_serving_panel(ttm_ui *ui, const char *folder, const char *shown);

@@ -180,7 +180,7 @@ static void read_told(ttm_ui_subject *s) {
   ttm_catalog_free(&catalog);
 }
 
-ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, uint64_t log_bytes) {
+ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *name, bool changed) {
   ttm_ui_subject s = {0};
   if (!folder) return NULL;
   ttm_buf_puts(&s.folder, folder);
@@ -188,7 +188,7 @@ ttm_panel *ttm_stored_panel(const char *log, const char *folder, const char *nam
   ttm_buf_puts(&s.name, name);
   ttm_buf_char(&s.name, '\0');
   if (!s.folder.failed) read_told(&s);
-  ttm_job *job = s.folder.failed || s.name.failed ? NULL : ttm_job_report(log, folder, log_bytes);
+  ttm_job *job = s.folder.failed || s.name.failed ? NULL : ttm_job_report(log, folder, changed);
   if (job) return ttm_report_panel(&s, job);
   ttm_ui_subject_free(&s);
   return NULL;

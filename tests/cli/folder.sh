@@ -46,6 +46,18 @@ mkdir here
 echo "Another log of that name" >here/$log
 (cd here && show ttmem fit ../report)
 
+# Another log in the place of the report's, as long and of the same time, is not the report's.
+"$TTMEM" ask "$report" --findings >said
+cp -p $log kept.log
+sed -i '0,/allocated: /s/\(allocated: *\)[0-9]/\19/' $log
+touch -r kept.log $log
+cmp -s $log kept.log && fail "the log is to differ"
+"$TTMEM" ask "$report" --findings >now 2>note
+diff said now || fail "ask answered from another log"
+grep -q "answered from the report's files" note || fail "ask does not say what it answered from"
+status 2 "$TTMEM" fit "$report"
+cp -p kept.log $log
+
 # What the report says stays said when its log has changed or is gone.
 questions=("ask LOG --findings" "explain LOG" "explain LOG --json")
 for i in 0 1 2; do "$TTMEM" ${questions[$i]//LOG/$report} >said.$i; done

@@ -5,6 +5,7 @@ scalar, a retained tensor, an out-of-memory end and a cut last line. `make golde
 what a person checked in there stands in FACTS, which an update cannot change."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,7 @@ def look_up(value, where):
 def check_bytes(folder):
     for suffix in SUFFIXES:
         got = open(os.path.join(folder, f"small_{suffix}.json"), "rb").read()
+        got = re.sub(rb'("fingerprint":"\d+)-\d+-', rb"\1-0-", got)  # the file's time is that of the checkout
         path = os.path.join(EXPECTED, f"small_{suffix}.json")
         if os.environ.get("TTMEM_UPDATE_GOLDEN") == "1":
             os.makedirs(EXPECTED, exist_ok=True)

@@ -112,17 +112,19 @@ static void a_report_is_a_catalog_of_one(void **state) {
 
 static void finds_the_log(void **state) {
   ttm_catalog all;
+  bool changed;
   (void)state;
   assert_int_equal(ttm_catalog_read(&all, root, NULL), 0);
-  assert_null(ttm_catalog_log(&all, &all.entries.at[1]));
+  assert_null(ttm_catalog_log(&all, &all.entries.at[1], &changed));
   put("a/a.log", "text"); /* beside the report */
-  char *log = ttm_catalog_log(&all, &all.entries.at[1]);
+  char *log = ttm_catalog_log(&all, &all.entries.at[1], &changed);
   assert_non_null(log);
   assert_non_null(strstr(log, "/a/a.log"));
   ttm_free(log);
-  log = ttm_catalog_log(&all, &all.entries.at[0]); /* without findings: what the run left */
+  log = ttm_catalog_log(&all, &all.entries.at[0], &changed); /* without findings: what the run left */
   assert_non_null(log);
   assert_non_null(strstr(log, "/run_20260101/run_profile.log"));
+  assert_false(changed);
   ttm_free(log);
   ttm_catalog_free(&all);
 }

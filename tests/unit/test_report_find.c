@@ -50,7 +50,7 @@ static void put_report(const char *origin, unsigned bytes) {
 static void source_is(const char *wanted) {
   char *source;
   ttm_error err;
-  assert_int_equal(ttm_report_source(&source, "r", false, &err), TTM_OK);
+  assert_int_equal(ttm_report_source(&source, "r", NULL, &err), TTM_OK);
   assert_string_equal(source, wanted);
   ttm_free(source);
 }
@@ -58,7 +58,7 @@ static void source_is(const char *wanted) {
 static void source_is_refused(const char *why) {
   char *source;
   ttm_error err;
-  assert_int_equal(ttm_report_source(&source, "r", false, &err), TTM_ENODATA);
+  assert_int_equal(ttm_report_source(&source, "r", NULL, &err), TTM_ENODATA);
   assert_null(source);
   if (!strstr(err.message, why)) fail_msg("'%s' is not in: %s", why, err.message);
 }
@@ -71,16 +71,95 @@ static void a_relative_name_is_not_enough(void **state) {
   put("run.log", "1234");
   source_is("run.log");
   put("run.log", "something else");
-  source_is_refused("has 14");
+  source_is_refused("is not, or no longer");
 }
 
-/* An absolute name leads to one place: the log there may have grown. */
-static void an_absolute_name_is(void **state) {
+/* Nor is the log at an absolute name that has grown. */
+static void nor_is_an_absolute_name(void **state) {
   char path[64];
   snprintf(path, sizeof path, "%s/run.log", (char *)*state);
   put_report(path, 4);
-  put("run.log", "something else");
+  put("run.log", "1234");
   source_is(path);
+  put("run.log", "something else");
+  source_is_refused("is not, or no longer");
+}
+
+/* A report of run.log as it is now. */
+static void put_report_of_log(void) {
+  ttm_fingerprint file = ttm_fingerprint_of("run.log");
+  ttm_buf text = {0};
+  ttm_buf_puts(&text, "{\"schema_version\":1,\"input\":{\"path\":\"run.log\",\"bytes\":7,\"fingerprint\":\"");
+  ttm_fingerprint_put(&text, &file);
+  ttm_buf_puts(&text, "\"}}");
+  ttm_buf_char(&text, '\0');
+  put("r/x_memory.json", "[]");
+  put("r/x_findings.json", text.at);
+  ttm_buf_free(&text);
+}
+
+static void run_shell(const char *command) { assert_int_equal(system(command), 0); }
+
+static void the_fingerprint_tells(void **state) {
+  (void)state;
+  put("run.log", "a log of 25 bytes or so\n");
+  put_report_of_log();
+  source_is("run.log");
+  put("run.log", "a log of 26 bytes or so\n"); /* as long */
+  source_is_refused("is not, or no longer");
+  put("run.log", "a log of 25 bytes or so\n");
+  source_is("run.log"); /* a copy */
+  run_shell("gzip -c run.log > r/run.log.gz && mv run.log other.log");
+  source_is_refused("is not there"); /* only names of logs and that of the report are looked for */
+  run_shell("mv r/run.log.gz r/run_profile.log.gz");
+  source_is_refused("is not there");
+}
+
+/* What is not read of a long log is told by its time. */
+static void a_long_log(void **state) {
+  (void)state;
+  run_shell("head -c 3500000 /dev/zero | tr '\\0' a > run.log");
+  put_report_of_log();
+  source_is("run.log");
+  run_shell("cp -p run.log r/run.log && mv run.log away.log");
+  source_is("r/run.log");
+  run_shell("rm r/run.log; mv away.log run.log; printf b | dd of=run.log bs=1 seek=1750000 conv=notrunc 2>/dev/null");
+  source_is_refused("is not, or no longer");
+}
+
+static void packed_since(void **state) {
+  (void)state;
+  run_shell("seq 500000 > run.log");
+  put_report_of_log();
+  run_shell(
+      "sed s/run.log/run_profile.log/ -i r/x_findings.json && zstd -q run.log -o r/run_profile.log.zst && rm run.log");
+  source_is("r/run_profile.log.zst");
+  run_shell("seq 500001 | zstd -qf -o r/run_profile.log.zst");
+  source_is_refused("is not, or no longer");
+}
+
+static void fingerprints_are_text(void **state) {
+  (void)state;
+  const ttm_fingerprint one = {3, -5, 0xfedcba9876543210};
+  ttm_buf text = {0};
+  ttm_fingerprint_put(&text, &one);
+  ttm_fingerprint read = ttm_fingerprint_read(ttm_buf_str(&text));
+  assert_memory_equal(&read, &one, sizeof one);
+  ttm_buf_free(&text);
+  static const char *const wrong[] = {
+      "", "3", "3-5-", "3-5-fedcba987654321g", "3-5-fedcba98765432100", "x-5-fedcba9876543210"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_false(ttm_fingerprint_read(ttm_str_of(wrong[i])).bytes);
+  assert_false(ttm_fingerprint_of("-").bytes || ttm_fingerprint_of("r").bytes || ttm_fingerprint_of("nowhere").bytes);
+  /* The text in a compressed file has the fingerprint of the file it was, whatever its length. */
+  static const char *const sizes[] = {"1", "1048575", "1048576", "1048577", "2097152", "2097153", "3145728", "7340033"};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    char command[160];
+    snprintf(command, sizeof command, "seq 2000000 | head -c %s > t; gzip -c1 t > t.gz", sizes[i]);
+    run_shell(command);
+    ttm_fingerprint plain = ttm_fingerprint_of("t"), packed = ttm_fingerprint_of_text("t.gz");
+    assert_true(ttm_fingerprint_same_text(&plain, &packed));
+  }
 }
 
 static void the_findings_name_one_of_several(void **state) {
@@ -156,7 +235,11 @@ static void reports_of_other_logs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_relative_name_is_not_enough, enter, leave),
-      cmocka_unit_test_setup_teardown(an_absolute_name_is, enter, leave),
+      cmocka_unit_test_setup_teardown(nor_is_an_absolute_name, enter, leave),
+      cmocka_unit_test_setup_teardown(the_fingerprint_tells, enter, leave),
+      cmocka_unit_test_setup_teardown(a_long_log, enter, leave),
+      cmocka_unit_test_setup_teardown(packed_since, enter, leave),
+      cmocka_unit_test_setup_teardown(fingerprints_are_text, enter, leave),
       cmocka_unit_test_setup_teardown(the_findings_name_one_of_several, enter, leave),
       cmocka_unit_test_setup_teardown(other_logs_are_not_the_reports, enter, leave),
       cmocka_unit_test_setup_teardown(a_log_beside_the_report, enter, leave),

@@ -10,6 +10,15 @@
 
 /* ---- Input and memories ------------------------------------------------------------------------------------------ */
 
+/* Whoever reads the file again must know that it is still the one of the report. */
+static void put_fingerprint(ttm_json *j, const ttm_fingerprint *file) {
+  ttm_buf text = {0};
+  if (!file->bytes) return ttm_json_put_null(j, "fingerprint");
+  ttm_fingerprint_put(&text, file);
+  ttm_json_put_str(j, "fingerprint", ttm_buf_str(&text));
+  ttm_buf_free(&text);
+}
+
 static void put_input(ttm_json *j, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   ttm_json_put_object(j, "input");
@@ -18,6 +27,7 @@ static void put_input(ttm_json *j, const ttm_profile *p) {
   ttm_json_put_name(j, "kind", p->predicted ? "predicted" : ttm_log_kind_name(kind));
   if (p->predicted || p->filled) ttm_json_put_bool(j, "predicted_states", true);
   ttm_json_put_u64(j, "bytes", seen->bytes);
+  put_fingerprint(j, &p->file);
   ttm_json_put_u64(j, "lines", seen->lines);
   ttm_json_put_u64(j, "op_lines", seen->op_lines);
   ttm_json_put_u64(j, "blocks", p->filled ? seen->blocks : p->states.n);
