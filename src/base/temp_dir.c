@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/own_dir.h"
+
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
   (void)st, (void)kind, (void)at;
   remove(path);
@@ -32,7 +34,7 @@ static int lock_folder(const char *path) {
   return -1;
 }
 
-/* True for a folder of this user whose process is gone. The process number is not enough: in another container with the same /tmp
+/* True for a folder of this user whose process is gone. The process number is not enough: in another container with the same home
  * it may be somebody who lives; neither is the lock, which a folder made just now does not have yet. */
 static bool is_left_over(const char *path, long pid) {
   enum { JUST_NOW_S = 60 };
@@ -61,9 +63,10 @@ static void remove_leftovers(const char *base, const char *prefix) {
 }
 
 int ttm_temp_dir_make(ttm_temp_dir *dir, const char *what, ttm_error *err) {
-  const char *base = getenv("TMPDIR");
-  char prefix[64];
-  if (!base || !*base) base = "/tmp";
+  char base[PATH_MAX], prefix[64];
+  int status = ttm_own_dir(base, "tmp", err);
+  dir->path[0] = '\0';
+  if (status) return status;
   snprintf(prefix, sizeof prefix, "ttmem-%s-", what);
   remove_leftovers(base, prefix);
   int n = snprintf(dir->path, sizeof dir->path, "%s/%s%ld-XXXXXX", base, prefix, (long)getpid());
@@ -72,7 +75,7 @@ int ttm_temp_dir_make(ttm_temp_dir *dir, const char *what, ttm_error *err) {
     dir->lock = lock_folder(dir->path);
     return TTM_OK;
   }
-  int status = ttm_error_set(err, TTM_EIO, "cannot make a temporary folder %.200s: %s", dir->path, strerror(errno));
+  status = ttm_error_set(err, TTM_EIO, "cannot make a temporary folder %.200s: %s", dir->path, strerror(errno));
   dir->path[0] = '\0';
   return status;
 }

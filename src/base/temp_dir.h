@@ -12,7 +12,8 @@ typedef struct ttm_temp_dir {
   int lock;            /* held while it is in use, so that no other process takes it for left over */
 } ttm_temp_dir;
 
-/* Below TMPDIR, else /tmp, as "ttmem-<what>-<process>-XXXXXX". Removes those that killed processes left behind. 0 or TTM_EIO. */
+/* In the user's cache (own_dir.h) as "tmp/ttmem-<what>-<process>-XXXXXX": below /tmp another user could make it again, while a program that outlives us still
+ * has its name. Removes those that killed processes left behind. 0, or as ttm_own_dir. */
 int ttm_temp_dir_make(ttm_temp_dir *dir, const char *what, ttm_error *err);
 
 /* Removes it and everything below; links are removed, not followed. */

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/out_file.h"
+#include "base/own_dir.h"
 #include "launch/embedded.h"
 #include "parse/json_text.h"
 #include "report/write/json.h"
@@ -19,12 +20,7 @@
 enum { LARGE = 64 << 20 }; /* of a file above this only size and time are compared */
 
 void ttm_fit_cache_begin(ttm_fit_cache *cache, bool on) {
-  const char *own = getenv("TTMEM_HOME"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  int n = own && *own     ? snprintf(cache->folder, PATH_MAX, "%s/cache/fit", own)
-          : xdg && *xdg   ? snprintf(cache->folder, PATH_MAX, "%s/ttmem/fit", xdg)
-          : home && *home ? snprintf(cache->folder, PATH_MAX, "%s/.cache/ttmem/fit", home)
-                          : -1;
-  cache->on = on && n > 0 && n < PATH_MAX - 64;
+  cache->on = on && !ttm_own_dir(cache->folder, "fit", NULL) && strlen(cache->folder) < PATH_MAX - 64;
 }
 
 /* ---- Which answer --------------------------------------------------------------------------------------------------- */

@@ -16,10 +16,13 @@
 #include <unistd.h>
 
 #include "base/boards.h"
+#include "base/hash.h"
 #include "base/out_file.h"
+#include "base/own_dir.h"
 #include "base/temp_dir.h"
 #include "launch/child.h"
 #include "launch/embedded.h"
+#include "ttmem/version.h"
 
 /* Everything we set or take away, so that it can be put back. */
 static const char *const variables[] = {
@@ -40,7 +43,8 @@ static const char *const variables[] = {
 enum { VARIABLES = sizeof variables / sizeof *variables, FIRST_OURS = 1, LAST_OURS = 5, FIRST_UNWANTED = 8 };
 
 struct ttm_record {
-  ttm_temp_dir dir; /* ours alone; links in it lead to the user's installation */
+  char hook[PATH_MAX];
+  ttm_temp_dir dir; /* of this run; links in it lead to the user's installation */
   char recording[PATH_MAX];
   char board[PATH_MAX]; /* empty: none */
   bool changed;         /* the environment is ours */
@@ -62,16 +66,24 @@ static int write_file(const char *path, const unsigned char *bytes, size_t n, tt
   return ttm_out_close(&out, err);
 }
 
-static int make_hook(const ttm_record *r, ttm_error *err) {
-  char folder[PATH_MAX], path[PATH_MAX];
-  int status = join(folder, r->dir.path, "hook", err);
-  if (!status && mkdir(folder, 0777))
-    status = ttm_error_set(err, TTM_EIO, "cannot make %s: %s", folder, strerror(errno));
-  for (size_t i = 0; i < ttm_hook_files_count + ttm_native_files_count && !status; i++) {
-    const ttm_embedded *file =
-        i < ttm_hook_files_count ? &ttm_hook_files[i] : &ttm_native_files[i - ttm_hook_files_count];
-    status = join(path, folder, file->name, err);
-    if (!status) status = write_file(path, file->bytes, file->n, err);
+static const ttm_embedded *hook_file(size_t i) {
+  return i < ttm_hook_files_count ? &ttm_hook_files[i] : &ttm_native_files[i - ttm_hook_files_count];
+}
+
+/* Stays: a process that outlives us has it in its PYTHONPATH. What is there already is what this ttmem wrote, by the folder's name. */
+static int make_hook(ttm_record *r, ttm_error *err) {
+  size_t count = ttm_hook_files_count + ttm_native_files_count;
+  char name[64], path[PATH_MAX];
+  uint64_t hash = 0;
+  for (size_t i = 0; i < count; i++) hash = ttm_hash(hook_file(i)->bytes, hook_file(i)->n, hash);
+  snprintf(name, sizeof name, TTM_VERSION "-%016" PRIx64 "/hook", hash);
+  int status = ttm_own_dir(r->hook, name, err);
+  for (size_t i = 0; i < count && !status; i++) {
+    const ttm_embedded *file = hook_file(i);
+    struct stat st;
+    status = join(path, r->hook, file->name, err);
+    if (status || (!lstat(path, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size == file->n)) continue;
+    status = write_file(path, file->bytes, file->n, err);
   }
   return status;
 }
@@ -134,7 +146,7 @@ static int ask_python(const ttm_record *r, char *python, ttm_error *err) {
   char script[PATH_MAX], text[sizeof err->message];
   sigset_t mask;
   ttm_child child;
-  int status = join(script, r->dir.path, "hook/ttmem_start.py", err);
+  int status = join(script, r->hook, "ttmem_start.py", err);
   char *const argv[] = {python, script, NULL};
   sigprocmask(SIG_SETMASK, NULL, &mask);
   if (!status) status = ttm_child_start(&child, argv, &mask, err);
@@ -163,7 +175,7 @@ static int set_in_folder(const ttm_record *r, const char *variable, const char *
 static int set_python_path(const ttm_record *r, ttm_error *err) {
   const char *old = getenv("PYTHONPATH");
   ttm_buf path = {0};
-  ttm_buf_printf(&path, "%s/hook%s%s", r->dir.path, old && *old ? ":" : "", old ? old : "");
+  ttm_buf_printf(&path, "%s%s%s", r->hook, old && *old ? ":" : "", old ? old : "");
   ttm_buf_char(&path, '\0');
   int status = path.failed || setenv("PYTHONPATH", path.at, 1) ? ttm_error_nomem(err) : TTM_OK;
   ttm_buf_free(&path);
@@ -200,16 +212,14 @@ static int set_before(const ttm_record *r, ttm_error *err) {
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
 
-/* As seen from wherever the program goes. */
+/* As seen from wherever the program goes, without the links on the way: somebody could lead them elsewhere. */
 static int place_recording(ttm_record *r, const char *path, ttm_error *err) {
-  char here[PATH_MAX];
-  if (path[0] == '/') {
-    snprintf(r->recording, sizeof r->recording, "%s", path);
-    return TTM_OK;
-  }
-  if (!getcwd(here, sizeof here))
-    return ttm_error_set(err, TTM_EIO, "cannot find the current folder: %s", strerror(errno));
-  return join(r->recording, here, path, err);
+  char folder[PATH_MAX], real[PATH_MAX];
+  const char *name = strrchr(path, '/');
+  snprintf(folder, sizeof folder, "%.*s", name ? (int)(name - path) : 1, name ? path : ".");
+  if (!realpath(name == path ? "/" : folder, real))
+    return ttm_error_set(err, TTM_EIO, "cannot find the folder of %s: %s", path, strerror(errno));
+  return join(r->recording, real, name ? name + 1 : path, err);
 }
 
 static int prepare(ttm_record *r, const ttm_record_options *o, ttm_error *err) {

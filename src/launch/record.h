@@ -5,7 +5,7 @@
  *   ttm_pump_run(...);                           the program, as always
  *   ttm_record_check(record, &err);                 could ttnn be used?
  *   ttm_profile_read(&p, options.recording, &err);  the recording is an input like any other
- *   ttm_record_end(record);                         environment as it was, folder removed
+ *   ttm_record_end(record);                         environment as it was, folder of the run removed
  *
  * Nothing of the user's installation is written to. One at a time: the environment is the process's. */
 #ifndef TTM_LAUNCH_RECORD_H

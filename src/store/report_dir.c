@@ -2,11 +2,11 @@
 #define _GNU_SOURCE /* getpwuid_r */
 #include "store/report_dir.h"
 
-#include <pwd.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/own_dir.h"
 #include "base/sized.h"
 #include "base/threads.h"
 #include "base/utf8.h"
@@ -187,26 +187,11 @@ void ttm_report_name(ttm_buf *out, const char *log_path) {
   }
 }
 
-/* Appends the user's home; false when nothing tells. */
-static bool put_home(ttm_buf *out) {
-  const char *home = getenv("HOME");
-  if (home && *home) {
-    ttm_buf_puts(out, home);
-    return true;
-  }
-  char text[4096];
-  struct passwd entry, *found = NULL;
-  if (getpwuid_r(getuid(), &entry, text, sizeof text, &found) || !found || !found->pw_dir || !*found->pw_dir)
-    return false;
-  ttm_buf_puts(out, found->pw_dir);
-  return true;
-}
-
 int ttm_home(ttm_buf *out, ttm_error *err) {
   const char *own = getenv("TTMEM_HOME");
   if (own && *own) {
     ttm_buf_puts(out, own);
-  } else if (put_home(out)) {
+  } else if (ttm_put_home(out)) {
     ttm_buf_puts(out, "/.ttmem");
   } else {
     return ttm_error_set(err, TTM_EUSAGE, "no home folder to keep reports in: set TTMEM_HOME, or give --output-dir");

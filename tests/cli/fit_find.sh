@@ -3,8 +3,6 @@
 # ttmem fit --find: the largest value that fits, what refuses the next one, and what is said where there is no such boundary. The program writes
 # its recording itself, as in fit_run.sh.
 . "$(dirname "$0")/lib.bash"
-export TMPDIR="$work/tmp"
-mkdir "$TMPDIR"
 mv fit_model.sh model.sh
 
 show ttmem fit -q --find N=1..200 -- sh model.sh '{N}'
@@ -90,4 +88,4 @@ finally:
         os.kill(int(pid), signal.SIGKILL)
 PYTHON
 
-[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls "$TMPDIR")"
+[ -z "$(ls -A "$TTMEM_HOME/cache/tmp")" ] || fail "left behind: $(ls "$TTMEM_HOME/cache/tmp")"

@@ -3,8 +3,6 @@
 # ttmem fit -- COMMAND: the table, JSON and exit status of programs that fit, do not, or fail for another reason; nothing is left behind.
 # The programs here write the recording themselves, as the recorder in Python would: no ttnn is needed.
 . "$(dirname "$0")/lib.bash"
-export TMPDIR="$work/tmp"
-mkdir "$TMPDIR"
 
 mv fit_model.sh model.sh
 
@@ -103,4 +101,4 @@ finally:  # whatever became of the test, nothing of it runs on
         os.kill(int(pid), signal.SIGKILL)
 PYTHON
 
-[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls "$TMPDIR")"
+[ -z "$(ls -A "$TTMEM_HOME/cache/tmp")" ] || fail "left behind: $(ls "$TTMEM_HOME/cache/tmp")"

@@ -30,8 +30,7 @@ class Jobs(unittest.TestCase):
         self.dir = tempfile.mkdtemp(prefix="ttmem-jobs-")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("TT_", "TTNN_", "PYTHON", "XDG_")) and k != "VIRTUAL_ENV"}
-        self.env.update(PYTHONPATH=str(FAKE), PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TMPDIR=self.dir + "/tmp")
-        os.mkdir(self.dir + "/tmp")
+        self.env.update(PYTHONPATH=str(FAKE), PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TTMEM_HOME=self.dir + "/home")
 
     def fit(self, jobs, *words, program=PLAIN + ONE_CHIP + ALLOCATE + END):
         with open(self.dir + "/model.py", "w") as f:
@@ -39,7 +38,7 @@ class Jobs(unittest.TestCase):
         self.env["TTMEM_HOME"] = self.dir + "/home%d" % jobs
         run = subprocess.run([TTMEM, "fit", "--jobs", str(jobs), "--no-history", *words], cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, timeout=PATIENCE)
-        self.assertEqual(os.listdir(self.dir + "/tmp"), [])
+        self.assertEqual(os.listdir(self.env["TTMEM_HOME"] + "/cache/tmp"), [])
         return run
 
     def both(self, *words, **more):
@@ -139,7 +138,7 @@ class Jobs(unittest.TestCase):
                     self.assertEqual(run.returncode, 128 + number, err)
                     self.assertIn("stopped", err)
                     self.assertEqual([p for p in pids if os.path.exists("/proc/" + p)], [])
-                    self.assertEqual(os.listdir(self.dir + "/tmp"), [])
+                    self.assertEqual(os.listdir(self.env["TTMEM_HOME"] + "/cache/tmp"), [])
                 finally:
                     if run.poll() is None:
                         os.killpg(run.pid, signal.SIGKILL)

@@ -92,7 +92,8 @@ class Case(unittest.TestCase):
         self.dir = tempfile.mkdtemp(prefix="ttmem-record-")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("TT_", "TTNN_", "PYTHON")) and k != "VIRTUAL_ENV"}
-        self.env.update(PYTHONPATH=str(FAKE), PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TMPDIR=self.dir)
+        self.env.update(PYTHONPATH=str(FAKE), PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TMPDIR=self.dir, TTMEM_HOME=self.dir + "/home")
+        self.temporary = self.dir + "/home/cache/tmp/ttmem-run-"
 
     def write(self, name, text):
         path = os.path.join(self.dir, name)
@@ -621,7 +622,7 @@ class Neighbours(Case):
         self.model()
         self.assertEqual(self.run_it("--board", "p150")[0], 0)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in FAKE.rglob("*")})
-        self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [])
+        self.assertEqual(glob.glob(self.temporary + "*"), [])
 
     def test_the_program_sees_no_trace_of_us(self):
         """Nor do its children, however it starts them; and all of them are recorded, on the board."""
@@ -689,7 +690,7 @@ class Refused(Case):
     def refuse(self, status, *options, **more):
         code, _, err = self.run_it(*options, **more)
         self.assertEqual(code, status, err)
-        self.assertEqual(glob.glob(self.dir + "/ttmem-run-*"), [])
+        self.assertEqual(glob.glob(self.temporary + "*"), [])
         return err
 
     def test_no_ttnn(self):
@@ -728,12 +729,94 @@ class Refused(Case):
     def test_leftovers_of_the_dead_are_removed_those_of_the_living_stay(self):
         nobody = 1 << 22  # above every process id
         for name, pid in (("dead", nobody), ("fresh", nobody), ("mine", os.getpid())):
-            self.write("ttmem-run-%d-%s/hook/x.py" % (pid, name), "")
+            self.write("%s%d-%s/x.py" % (self.temporary, pid, name), "")
             if name != "fresh":  # that one may be in the making, in another container
-                os.utime("%s/ttmem-run-%d-%s" % (self.dir, pid, name), (1e9, 1e9))
+                os.utime("%s%d-%s" % (self.temporary, pid, name), (1e9, 1e9))
         self.model()
         self.assertEqual(self.run_it()[0], 0)
-        self.assertEqual({path.rpartition("-")[2] for path in glob.glob(self.dir + "/ttmem-run-*")}, {"fresh", "mine"})
+        self.assertEqual({path.rpartition("-")[2] for path in glob.glob(self.temporary + "*")}, {"fresh", "mine"})
+
+
+class Folders(Case):
+    """What the program, and processes that outlive ttmem, are led to: nobody but the user and root can put anything there."""
+
+    NAMES = ("PYTHONPATH", "TTMEM_ROOT", "TT_METAL_CACHE", "TT_METAL_MOCK_CLUSTER_DESC_PATH", "TTMEM_RECORDING")
+
+    def led_to(self, *options):
+        self.model("import json\njson.dump({name: %s for name in %r}, open('led.json', 'w'))" % (HIDDEN.replace("b'NAME'", "name.encode()"), self.NAMES))
+        code, out, err = self.run_it(*options)
+        self.assertEqual(code, 0, out + err)
+        with open(self.dir + "/led.json") as f:
+            return {name: path.removesuffix(":" + str(FAKE)) for name, path in json.load(f).items()}
+
+    def test_only_the_user_can_write_there_also_afterwards(self):
+        for name, path in self.led_to("--board", "n150").items():
+            with self.subTest(name=name):
+                while not os.path.lexists(path):
+                    path = os.path.dirname(path)
+                self.assertTrue(path.startswith(self.dir + "/home/"), path)
+                st = os.lstat(path)
+                self.assertEqual((st.st_uid, st.st_mode & 0o022), (os.getuid(), 0), path)
+
+    def test_the_recorder_stays_and_is_made_once(self):
+        hook = self.led_to()["PYTHONPATH"]
+        self.assertIn("sitecustomize.py", os.listdir(hook))
+        self.assertEqual(os.stat(hook).st_mode & 0o777, 0o700)
+        before = {name: os.stat(os.path.join(hook, name)).st_mtime_ns for name in os.listdir(hook)}
+        os.unlink(hook + "/ttmem_wrap.py")
+        self.assertEqual(self.led_to()["PYTHONPATH"], hook)
+        after = {name: os.stat(os.path.join(hook, name)).st_mtime_ns for name in os.listdir(hook)}
+        self.assertEqual([name for name in before if before[name] != after[name]], ["ttmem_wrap.py"])
+
+    def test_a_colon_does_not_split_the_path(self):
+        os.mkdir(self.dir + "/a:b")
+        self.env.update(TMPDIR=self.dir + "/a:b", HOME=self.dir + "/own")
+        self.assertIn("/home/cache/", self.led_to()["PYTHONPATH"])
+        self.env["TTMEM_HOME"] = self.dir + "/a:b"
+        self.assertIn("/own/.cache/ttmem/", self.led_to()["PYTHONPATH"])
+        self.env["HOME"] = self.dir + "/a:b"
+        self.refuse("would split PYTHONPATH")
+
+    def refuse(self, sentence):
+        """The program runs without a recorder; with a mock board it does not run."""
+        code, out, err = self.run_it("--log")
+        self.assertEqual(code, 0, out + err)
+        self.assertIn("are not recorded", err)
+        self.assertIn(sentence, err)
+        code, out, err = self.run_it("--board", "n150")
+        self.assertEqual(code, 2, out + err)
+        self.assertIn(sentence, err)
+
+    def test_folders_of_others_are_refused(self):
+        self.led_to()
+        for name in (".", "cache", "cache/tmp"):
+            path = os.path.join(self.dir, "home", name)
+            with self.subTest(name=name, how="open"):
+                mode = os.stat(path).st_mode & 0o777
+                os.chmod(path, 0o777)
+                self.refuse("other users can write to it")
+                os.chmod(path, mode)
+            if os.getuid():
+                self.skipTest("the rest needs root, to give folders to others")
+            with self.subTest(name=name, how="owner"):
+                os.chown(path, 65534, -1)
+                self.refuse("belongs to user 65534")
+                os.chown(path, 0, -1)
+
+    def test_a_link_is_refused(self):
+        hook = os.path.dirname(self.led_to()["PYTHONPATH"])
+        for path in (self.dir + "/home/cache", hook):
+            with self.subTest(path=path):
+                os.rename(path, self.dir + "/elsewhere")
+                os.symlink(self.dir + "/elsewhere", path)
+                self.refuse("it is a link")
+                os.unlink(path)
+                os.rename(self.dir + "/elsewhere", path)
+
+    def test_a_home_that_is_a_link_is_the_users_choice(self):
+        os.mkdir(self.dir + "/large")
+        os.symlink(self.dir + "/large", self.dir + "/home")
+        self.assertTrue(self.led_to()["PYTHONPATH"].startswith(self.dir + "/large/"))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 #include "base/temp_dir.h"
 #include "unit.h"
 
-static char root[] = "/tmp/ttmem-tempdir-XXXXXX";
+static char home[] = "/tmp/ttmem-tempdir-XXXXXX", root[64];
 
 static bool is_there(const char *path) {
   struct stat st;
@@ -90,22 +90,32 @@ static void nowhere(void **state) {
   (void)state;
   ttm_temp_dir dir;
   ttm_error err;
-  setenv("TMPDIR", "/nowhere/at/all", 1);
-  assert_int_equal(ttm_temp_dir_make(&dir, "test", &err), TTM_EIO);
-  assert_non_null(strstr(err.message, "/nowhere/at/all"));
+  setenv("TTMEM_HOME", "/proc/nowhere/at/all", 1);
+  setenv("TMPDIR", home, 1); /* the next best */
+  assert_int_equal(ttm_temp_dir_make(&dir, "test", NULL), TTM_OK);
+  assert_int_equal(strncmp(dir.path, home, strlen(home)), 0);
+  assert_non_null(strstr(dir.path, "/ttmem-"));
   ttm_temp_dir_remove(&dir);
-  setenv("TMPDIR", root, 1);
+  setenv("TMPDIR", "/proc/nowhere", 1);
+  assert_int_equal(ttm_temp_dir_make(&dir, "test", &err), TTM_EIO);
+  assert_non_null(strstr(err.message, "/proc/nowhere"));
+  ttm_temp_dir_remove(&dir);
+  setenv("TTMEM_HOME", home, 1);
 }
 
 static int set_up(void **state) {
   (void)state;
-  return !mkdtemp(root) || setenv("TMPDIR", root, 1);
+  if (!mkdtemp(home) || setenv("TTMEM_HOME", home, 1)) return -1;
+  snprintf(root, sizeof root, "%s/cache", home);
+  if (mkdir(root, 0700)) return -1;
+  snprintf(root, sizeof root, "%s/cache/tmp", home);
+  return mkdir(root, 0700);
 }
 
 static int tear_down(void **state) {
   char command[64];
   (void)state;
-  snprintf(command, sizeof command, "rm -rf %s", root);
+  snprintf(command, sizeof command, "rm -rf %s", home);
   return system(command);
 }
 
