@@ -125,7 +125,7 @@ sentence='Not enough space to allocate 117440512 B DRAM buffer across 12 banks, 
 cmp whole part || fail "a sentence without its first words differs"
 status 2 "$TTMEM" explain "Not enough space for a joke"
 
-# That the weights can never fit is said wherever the failure is told; the summary's lines stand in README.md.
+# That the weights can never fit is said wherever the failure is told; the summary's lines stand in docs/tutorials/bring-up.md.
 demo=$TTMEM_SOURCE/demo/llama_small.log.zst
 for words in "explain $demo" "ask $demo --findings" "--llm --logfile $demo -o -"; do
   # shellcheck disable=SC2086 # two or three words
