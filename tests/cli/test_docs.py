@@ -307,6 +307,17 @@ def check_environment():
         check(False, page, 1, f"the variable {name} is not explained")
 
 
+# ---- Length ----------------------------------------------------------------------------------------------------------
+
+
+def check_length(most=24000):
+    """What people are asked to read, as `wc -w` counts it; options are in the option table."""
+    counted = [*(SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "TTMEM_AGENTS.md")), *SOURCE.glob("docs/**/*.md")]
+    words = {path: len(path.read_text(encoding="utf-8").split()) for path in counted}
+    longest = max(words, key=words.get)
+    check(sum(words.values()) < most, longest, 1, f"the documents have {sum(words.values())} words, {most} are too many; this one has {words[longest]}")
+
+
 # ---- All -------------------------------------------------------------------------------------------------------------
 
 
@@ -337,6 +348,7 @@ def main():
     shown = "".join(path.read_text(encoding="utf-8") for path in DOCS)
     for image in (SOURCE / "docs/images").iterdir():
         check(f"images/{image.name}" in shown, image, 1, "no document shows it")
+    check_length()
     check_folders()
     check_glossary()
     check_sentences()
