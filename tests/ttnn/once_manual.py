@@ -21,7 +21,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ttmem-once-readme-") as here:  # ttnn writes into the current folder
         os.symlink(os.path.join(SOURCE, "tests"), os.path.join(here, "tests"))
         run = subprocess.run([PROGRAM, *words], cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
-    if run.stdout != block.group(2) or run.returncode != 1:
+    if not run.stdout.startswith(block.group(2).removesuffix("...\n")) or run.returncode != 1:
         sys.exit("docs/manual.md is out of date; `ttmem %s` (exit %d) now prints:\n%s%s" % (block.group(1), run.returncode, run.stdout, run.stderr))
 
 

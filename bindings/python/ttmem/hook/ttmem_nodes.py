@@ -1,5 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recording as a file, and the nodes in it. docs/captures.md describes the nodes."""
+"""The recording as a file: a graph report with ttnn's nodes, and between them ours. docs/captures.md says how they are joined.
+
+head                head of the report: `ttmem_recording` 1, `metadata`, `devices`, `board`, `program`
+recording_begin     the first node
+operation           written before it begins: `id`, `name`, `at` file:line, `function`, `site` (a number for its place, whose `at`, `function` and `stack`
+                    only the first operation from there has), `key` (equal: the same operation and kinds of arguments, L1 equally full), `to` (what the
+                    program calls the result), `kept` 1: an object keeps it; on traces also `device_id` and `trace`
+results             `id` of an operation with several results, `to` and `places` (addresses), with `|` between them
+circular_buffer_deallocate_all   ttnn's, with `program`: the number of the program that begins; in answers also `name`
+test, test_end      `name`; `outcome` passed, failed, skipped and `message`
+piece               the nodes that follow are one capture, counters begin anew; `key`: its only call may be repeated, its nodes have a `slot` where they
+                    have an address; `mode` NO_DISPATCH: nothing in it happened; `mode` REPEAT: buffers of the programs of an operation
+again               `key`, `connections`: a call did what the piece with that `key` did; the addresses of its slots, inputs first
+freed               `connections`: device, memory and address of each buffer that was freed between such calls
+memory_view         `get_memory_view`: `num_banks`, `total_bytes_per_bank`, `allocated_per_bank`, `largest_free_per_bank`, `base_address`; `late` 1: frees
+                    of another thread may not be written yet
+failure             `id`, `name`, `type`, `message` of the exception that ended an operation; `id` 0: raised outside of them
+uncaught            `type`, `failure`: process and `id` of the failed operation it comes from, 0 if none; `in_thread` 1: it ended a thread only
+device_open, device_close        `device_id`; `chips`, a bit for each
+host                `rss`, `at`, `id` of the last operation; now and then `peak`, `pinned`, `locked`, `huge`, `address_space`; at first the limits
+host_end            by `ttmem run`: `signal`, `oom_kills`, `rss`, `peak`, `machine`, `available`, `lowest_available`, `cgroup`
+recording_end       of a process: `reason`, `operations`, `late`, `traces`, `asked_chips`
+
+Ours carry `lane`, a number for the process (1,024 times its id) and its thread; none means the first of each. ttnn's belong to the lane of the piece."""
 
 import gc
 import json
