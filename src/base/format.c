@@ -235,6 +235,13 @@ size_t ttm_put_paragraph(ttm_buf *out, ttm_str words, size_t column, size_t inde
   return lines;
 }
 
+void ttm_put_lines(ttm_buf *out, ttm_str text) {
+  while (text.n) {
+    ttm_put_text(out, ttm_str_take_to(&text, '\n'), SIZE_MAX, TTM_FORM_UTF8);
+    ttm_buf_char(out, '\n');
+  }
+}
+
 static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7F; }
 
 /* $'a\x1bb', which bash, zsh and ksh know: the only form that shows control characters without being one. */

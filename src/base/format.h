@@ -53,6 +53,9 @@ typedef enum ttm_text_form {
 /* Appends a foreign text on one line: tabs and line ends become a blank, characters that hide '?', broken UTF-8 U+FFFD ('?' in ASCII). A text wider than `columns` loses its middle: both ends tell most of a location. */
 void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form);
 
+/* The same for a message, which may have several lines and names in them that must not reach a reader raw. Each ends with a line end. */
+void ttm_put_lines(ttm_buf *out, ttm_str text);
+
 /* Columns a text takes after ttm_put_text without shortening (escapes not counted; wide characters count two). */
 size_t ttm_text_columns(ttm_str text);
 

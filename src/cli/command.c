@@ -11,9 +11,8 @@
 #include "cli/config.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "l1/device_log.h"
 #include "launch/kernel_compiler.h"
-#include "parse/train_log.h"
+#include "report/run/other_command.h"
 #include "store/rank_files.h"
 #include "store/report_find.h"
 #include "ttmem/version.h"
@@ -22,14 +21,8 @@
 
 int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
   ttm_buf text = {0};
-  ttm_str rest = ttm_str_of(err->message);
   ttm_buf_printf(&text, "%s: error: ", ttm_program_name(options->program));
-  while (rest.n) { /* line by line: a message may have several, but the names in it must not reach the terminal raw */
-    size_t end = ttm_str_find_char(rest, '\n');
-    ttm_put_text(&text, ttm_str_first(rest, end), SIZE_MAX, TTM_FORM_UTF8);
-    ttm_buf_char(&text, '\n');
-    rest = end == TTM_NOT_FOUND ? (ttm_str){"", 0} : ttm_str_from(rest, end + 1);
-  }
+  ttm_put_lines(&text, ttm_str_of(err->message));
   ttm_str no_memory = TTM_LIT("ttmem: error: Out of memory on this host.\n"); /* not even for the message */
   ttm_str shown = text.failed ? no_memory : ttm_buf_str(&text);
   if (write(STDERR_FILENO, shown.p, shown.n) < 0) { /* standard error is closed */
@@ -94,46 +87,6 @@ void ttm_subject_free(ttm_subject *subject) {
   ttm_profile_free(subject->profile);
   ttm_buf_free(&subject->kept);
   *subject = (ttm_subject){0};
-}
-
-/* ---- Input of another command ------------------------------------------------------------------------------------ */
-
-enum { LARGEST = 256 << 20 }; /* what is worth reading once more for an error message */
-
-static bool is_training_log(const char *path) {
-  ttm_train_log log;
-  bool found = !ttm_train_log_read(&log, path, NULL) && log.footprints.n;
-  for (size_t i = 0; i < log.summaries.n; i++) found |= log.summaries.at[i].phases.n > 0;
-  ttm_train_log_free(&log);
-  return found;
-}
-
-/* What it holds in the words of an error, or NULL. Lines of TT-Metal's logger are no proof, every program prints some: those about L1
- * are. */
-static const char *device_log(const char *path) {
-  ttm_device_log log;
-  bool read = !ttm_device_log_read(&log, path, NULL);
-  bool is_csv = read && log.csv != TTM_CSV_NONE, tells = read && (log.partitions.n || log.kernels.n);
-  ttm_device_log_free(&log);
-  return is_csv ? "is a memory report of TT-Metal" : tells ? "has debug lines of TT-Metal only" : NULL;
-}
-
-bool ttm_name_other_command(const char *path, ttm_error *err) {
-  struct stat st;
-  if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size > LARGEST) return false;
-  const char *what = "has memory summaries of tt-train", *command = "train --logs";
-  if (!is_training_log(path)) {
-    what = device_log(path);
-    command = "cb log";
-  }
-  if (!what) return false;
-  ttm_buf word = {0};
-  ttm_put_shell_path(&word, path);
-  ttm_buf_char(&word, '\0');
-  bool named = !word.failed;
-  if (named) ttm_error_set(err, TTM_ENODATA, "%s %s. Read it with:\n  ttmem %s %s", path, what, command, word.at);
-  ttm_buf_free(&word);
-  return named;
 }
 
 /* ---- Start -------------------------------------------------------------------------------------------------------- */

@@ -40,10 +40,6 @@ int ttm_man_print_all(ttm_error *err);
 /* One line per command: how the program is called. */
 void ttm_usage_write(ttm_buf *out, ttm_program program);
 
-/* `err` says that `path` holds nothing to report on; when another command reads it, `err` names that command instead, in a line of its
- * own, and the answer is true. */
-bool ttm_name_other_command(const char *path, ttm_error *err);
-
 /* TTM_EUSAGE when writing to `target` (of -o: "-" is standard output) would lose what is read from `input`. Either may be NULL. */
 int ttm_check_output(const char *input, const char *target, ttm_error *err);
 

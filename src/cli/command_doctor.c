@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "launch/switches.h"
 #include "report/run/doctor.h"
+#include "report/run/other_command.h"
 
 /* ---- Environment -------------------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "report/run/explain.h"
+#include "report/run/other_command.h"
 
 enum { LONGEST = 65536 }; /* of a message in a file of its own */
 

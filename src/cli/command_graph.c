@@ -2,6 +2,7 @@
 /* ttmem graph CAPTURE.json... [options] */
 #include "cli/command.h"
 #include "report/graph/capture_report.h"
+#include "report/run/other_command.h"
 
 typedef struct job {
   ttm_capture_case cases[TTM_MAX_INPUTS];

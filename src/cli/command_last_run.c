@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "report/run/last_run.h"
+#include "report/run/other_command.h"
 
 static bool is_pipe(const char *log) {
   struct stat st;

@@ -9,7 +9,6 @@
 #include "base/own_dir.h"
 #include "base/sized.h"
 #include "base/threads.h"
-#include "base/utf8.h"
 #include "report/files/report.h"
 #include "store/folder.h"
 
@@ -30,7 +29,7 @@ static const report_file FILES[] = {
     {TTM_REPORT_IR, "_ir.json", ttm_report_ir_json},
     {TTM_REPORT_FINDINGS, "_findings.json", ttm_report_findings_json},
 };
-enum { FILE_COUNT = sizeof FILES / sizeof *FILES, NAME_LIMIT = 200 };
+enum { FILE_COUNT = sizeof FILES / sizeof *FILES };
 
 ttm_str ttm_report_suffix(const char *file_name) {
   ttm_str file = ttm_str_of(file_name);
@@ -50,11 +49,11 @@ static bool is_ours(const char *file_name, const char *name) {
 
 static int check_names(const char *folder, const char *name, ttm_error *err) {
   if (!folder || !*folder) return ttm_error_set(err, TTM_EUSAGE, "no folder was given for the report");
-  bool usable = name && *name && !strchr(name, '/') && strlen(name) <= NAME_LIMIT;
+  bool usable = name && *name && !strchr(name, '/') && strlen(name) <= TTM_REPORT_NAME_LIMIT;
   if (usable) return TTM_OK;
   return ttm_error_set(err, TTM_EUSAGE,
                        "\"%.80s\" cannot be the name of a report: it must be 1 to %d bytes without \"/\"",
-                       name ? name : "", (int)NAME_LIMIT);
+                       name ? name : "", (int)TTM_REPORT_NAME_LIMIT);
 }
 
 static int write_one(const ttm_findings *f, const char *folder, const char *name, const report_file *file, ttm_out *out,
@@ -148,44 +147,7 @@ int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *
   return code;
 }
 
-/* ---- Names ------------------------------------------------------------------------------------------------------- */
-
-static void drop_suffix(ttm_str *name, ttm_str suffix) {
-  if (name->n > suffix.n && ttm_str_ends(*name, suffix)) name->n -= suffix.n;
-}
-
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-/* Drops ".log", ".txt", ".out": a dot and up to four letters. "llama-3.1" and "model.8b" have no extension. */
-static void drop_extension(ttm_str *name) {
-  size_t n = name->n;
-  while (n && is_letter(name->p[n - 1])) n--;
-  if (n > 1 && n < name->n && name->n - n <= 4 && name->p[n - 1] == '.') name->n = n - 1;
-}
-
-void ttm_report_name(ttm_buf *out, const char *log_path) {
-  ttm_str name = ttm_str_of(log_path ? log_path : "");
-  if (ttm_str_eq(name, TTM_LIT("-"))) name = TTM_LIT("stdin");
-  while (name.n > 1 && name.p[name.n - 1] == '/') name.n--;
-  drop_suffix(&name, TTM_LIT("/db.sqlite")); /* ttnn-visualizer names the folder */
-  for (size_t i = name.n; i > 0; i--) {
-    if (name.p[i - 1] != '/') continue;
-    name = ttm_str_from(name, i);
-    break;
-  }
-  drop_suffix(&name, TTM_LIT(".gz"));
-  drop_suffix(&name, TTM_LIT(".zst"));
-  drop_suffix(&name, TTM_LIT(".sqlite"));
-  drop_extension(&name);
-  drop_suffix(&name, TTM_LIT("_profile"));
-  while (name.n && name.p[0] == '.') name = ttm_str_from(name, 1);
-  name = ttm_utf8_head(name, NAME_LIMIT);
-  if (!name.n) name = TTM_LIT("report");
-  for (size_t length; name.n; name = ttm_str_from(name, length)) {
-    uint32_t c = ttm_utf8_first(name, &length);
-    ttm_buf_put(out, ttm_utf8_hides(c) || c == '_' || c == '/' ? TTM_LIT("-") : ttm_str_first(name, length));
-  }
-}
+/* ---- Places ------------------------------------------------------------------------------------------------------- */
 
 int ttm_home(ttm_buf *out, ttm_error *err) {
   const char *own = getenv("TTMEM_HOME");

@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "ttmem/report.h"
 
+enum { TTM_REPORT_NAME_LIMIT = 200 }; /* bytes */
+
 /* The name of a log's report: its file name without .gz/.zst, without .log/.txt, without a trailing "_profile", "_"
  * as "-"; "stdin" for "-". Never empty, never hidden, no control characters. Appended to `out` (not NUL-terminated). */
 void ttm_report_name(ttm_buf *out, const char *log_path);
