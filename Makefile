@@ -97,7 +97,7 @@ check-all: ## check-format, tidy, cppcheck, analyzer, tsan, valgrind, starve, co
 tidy: ## clang-tidy over src/ and fuzz/
 	@scripts/setup dev
 	@$(MAKE) --no-print-directory build/clang/build.ninja
-	@find src fuzz -name '*.c' | sort | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/clang
+	@find src fuzz -name '*.c' ! -name os_macos.c | sort | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/clang
 
 cppcheck: ## cppcheck over src/, fuzz/ and bench/
 	@scripts/setup dev
@@ -139,9 +139,9 @@ release-check: ## names what is missing from a release: version, changelog secti
 	@scripts/release-check
 
 .PHONY: static wheels deb dist test-dist
-static: ## one file without any library, for x86_64 and aarch64 Linux: build/dist/ttmem-*-linux-musl
+static: ## one file without any library: build/dist/ttmem-*, for x86_64 and aarch64 Linux, and for macOS on arm64 (built, but not run)
 	@scripts/setup dist
-	@scripts/static x86_64-linux-musl aarch64-linux-musl
+	@scripts/static x86_64-linux-musl aarch64-linux-musl aarch64-macos
 
 wheels: ## wheels for PyPI: manylinux 2.17 for both machines, musllinux
 	@scripts/setup dist

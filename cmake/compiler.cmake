@@ -23,3 +23,6 @@ add_compile_options(-Wall -Wextra -Werror)
 add_compile_definitions(_FILE_OFFSET_BITS=64)
 # __FILE__ relative to the source; debug information keeps full paths, so that debuggers find the text.
 add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+  add_compile_definitions(_DARWIN_C_SOURCE) # what a file asks for by _POSIX_C_SOURCE would hide the rest there
+endif()

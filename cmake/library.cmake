@@ -16,6 +16,13 @@ foreach(room base parse profile watch l1 analyze train report store)
   file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()
+# What differs between systems is in one file each (base/os.h).
+set(ttmem_os linux)
+if(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+  set(ttmem_os macos)
+endif()
+list(FILTER ttmem_sources EXCLUDE REGEX "/base/os_[a-z]+\\.c$")
+list(APPEND ttmem_sources ${CMAKE_SOURCE_DIR}/src/base/os_${ttmem_os}.c)
 
 include(cmake/web.cmake)
 

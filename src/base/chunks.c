@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memrchr */
 #include "base/chunks.h"
 
 #include <string.h>
@@ -31,18 +30,19 @@ int ttm_chunker_next(ttm_chunker *c, ttm_chunk *chunk, ttm_error *err) {
   chunk->n = c->carry.n;
   ttm_buf_clear(&c->carry);
 
-  const char *line_end = NULL;
-  while (!c->ended && !line_end && chunk->n < TTM_LONGEST_LINE) {
+  size_t line_end = TTM_NOT_FOUND;
+  while (!c->ended && line_end == TTM_NOT_FOUND && chunk->n < TTM_LONGEST_LINE) {
     int rc = fill(c, chunk, chunk->n * 2 > TTM_CHUNK_BYTES ? chunk->n + chunk->n / 2 : TTM_CHUNK_BYTES, err);
     if (rc) return rc;
-    if (chunk->n > searched) line_end = memrchr(chunk->room + searched, '\n', chunk->n - searched);
+    line_end = ttm_str_find_last((ttm_str){chunk->room + searched, chunk->n - searched}, '\n');
+    if (line_end != TTM_NOT_FOUND) line_end += searched;
     searched = chunk->n;
   }
   chunk->data = chunk->room;
   chunk->last = c->ended;
   chunk->cut_line = chunk->n && chunk->data[chunk->n - 1] != '\n';
-  if (!c->ended && line_end) {
-    size_t whole = (size_t)(line_end + 1 - chunk->data);
+  if (!c->ended && line_end != TTM_NOT_FOUND) {
+    size_t whole = line_end + 1;
     ttm_buf_put(&c->carry, (ttm_str){chunk->data + whole, chunk->n - whole});
     if (c->carry.failed) return ttm_error_nomem(err);
     chunk->n = whole;

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/os.h"
 #include "base/source.h"
 
 enum { END = 1 << 20 };
@@ -36,7 +37,8 @@ static ttm_fingerprint of_file(int fd) {
   struct stat st;
   if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return none;
   ttm_fingerprint out = {.bytes = (uint64_t)st.st_size};
-  out.modified = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+  struct timespec modified = ttm_os_modified(&st);
+  out.modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec;
   char *room = ttm_realloc(NULL, END);
   bool fine = room && add(&out.ends, fd, room, 0, out.bytes < END ? out.bytes : END) &&
               add(&out.ends, fd, room, tail_from(out.bytes), out.bytes);

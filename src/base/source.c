@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* posix_fadvise, O_CLOEXEC */
+#define _GNU_SOURCE /* O_CLOEXEC */
 #include "base/source.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 
 enum { STORED_BYTES = 256 * 1024 };
 
@@ -94,7 +95,7 @@ int ttm_source_open(ttm_source **out, const char *path, ttm_error *err) {
   if (S_ISREG(info.st_mode)) {
     s->size = (uint64_t)info.st_size;
     s->seekable = !standard_input;
-    posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    ttm_os_read_ahead(s->fd);
   }
   s->stored = ttm_realloc(NULL, STORED_BYTES);
   if (!s->stored) {

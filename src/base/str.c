@@ -43,6 +43,11 @@ size_t ttm_str_find_char(ttm_str v, char c) {
   return at ? (size_t)(at - v.p) : TTM_NOT_FOUND;
 }
 
+size_t ttm_str_find_last(ttm_str v, char c) {
+  while (v.n && v.p[v.n - 1] != c) v.n--;
+  return v.n - 1; /* TTM_NOT_FOUND when none is left */
+}
+
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 ttm_str ttm_str_trim(ttm_str v) {

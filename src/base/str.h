@@ -56,6 +56,7 @@ size_t ttm_str_index(ttm_str v, const char *const *names, size_t n);
 /* Offset of `needle`, or TTM_NOT_FOUND. */
 size_t ttm_str_find(ttm_str v, ttm_str needle);
 size_t ttm_str_find_char(ttm_str v, char c);
+size_t ttm_str_find_last(ttm_str v, char c);
 
 static inline bool ttm_str_contains(ttm_str v, ttm_str needle) { return ttm_str_find(v, needle) != TTM_NOT_FOUND; }
 

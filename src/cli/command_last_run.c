@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/out_file.h"
+#include "base/temp_dir.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "report/run/last_run.h"
@@ -34,20 +35,16 @@ static int copy(int from, int to, const char *log, const char *beside, ttm_error
   }
 }
 
-/* A pipe can be read only once: its bytes go into a file without a name, which `path` leads to. */
-static int spool(const char *log, char *path, size_t size, int *fd, ttm_error *err) {
-  const char *folder = getenv("TMPDIR");
-  snprintf(path, size, "%s/ttmem-XXXXXX", folder && *folder ? folder : "/tmp");
-  *fd = mkstemp(path);
-  if (*fd < 0) return ttm_error_set(err, TTM_EIO, "cannot make a temporary file %s: %s", path, strerror(errno));
-  unlink(path);
+/* A pipe can be read only once: its bytes go into a file. */
+static int spool(const char *log, const char *path, ttm_error *err) {
+  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (to < 0) return ttm_error_set(err, TTM_EIO, "cannot make a temporary file %s: %s", path, strerror(errno));
   int from = strcmp(log, "-") ? open(log, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-  if (from < 0) return ttm_error_set(err, TTM_EIO, "cannot open %s: %s", log, strerror(errno));
-  int status = copy(from, *fd, log, path, err);
-  if (from != STDIN_FILENO) close(from);
-  if (status) return status;
-  snprintf(path, size, "/proc/self/fd/%d", *fd);
-  return TTM_OK;
+  int status = from < 0 ? ttm_error_set(err, TTM_EIO, "cannot open %s: %s", log, strerror(errno))
+                        : copy(from, to, log, path, err);
+  if (from > STDIN_FILENO) close(from);
+  close(to);
+  return status;
 }
 
 static void say_what(const ttm_last_run *what, const ttm_profile *p) {
@@ -69,17 +66,19 @@ static int write_out(const ttm_last_run *what, const char *log, const char *targ
 
 static int run(const ttm_options *options, ttm_error *err) {
   const char *log = options->input[0], *target = options->value[TTM_OPTION_OUTPUT];
-  char spooled[4096];
-  int spool_fd = -1;
+  ttm_temp_dir dir = {.path = ""};
+  char spooled[PATH_MAX + 8];
   ttm_profile *p = NULL;
   ttm_last_run what = {0};
   int status = ttm_check_output(log, target, err);
   if (!status && is_pipe(log)) {
-    status = spool(log, spooled, sizeof spooled, &spool_fd, err);
+    status = ttm_temp_dir_make(&dir, "last-run", err);
+    snprintf(spooled, sizeof spooled, "%s/log", dir.path);
+    if (!status) status = spool(log, spooled, err);
     log = spooled;
   }
   if (!status) status = ttm_cli_read(&p, options, log, false, err);
-  if (status == TTM_ENODATA && spool_fd < 0) ttm_name_other_command(log, err);
+  if (status == TTM_ENODATA && !dir.path[0]) ttm_name_other_command(log, err);
   uint64_t runs = options->bytes[TTM_OPTION_RUNS];
   if (!status)
     status = ttm_last_run_find(&what, p, log, runs ? (uint32_t)runs : 1, options->value[TTM_OPTION_MARKER], err);
@@ -87,7 +86,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   if (!status && !options->given[TTM_OPTION_QUIET]) say_what(&what, p);
   ttm_vec_free(&what.dumps);
   ttm_profile_free(p);
-  if (spool_fd >= 0) close(spool_fd);
+  ttm_temp_dir_remove(&dir);
   return status;
 }
 

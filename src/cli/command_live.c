@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem live: what running programs hold on the chips of this machine, now and from now on. */
-#define _GNU_SOURCE /* sigtimedwait */
+#define _GNU_SOURCE
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/os.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "launch/alarm_command.h"
@@ -73,6 +74,9 @@ static int read_options(live *l) {
   bool once = o->given[TTM_OPTION_ONCE];
   ttm_watch_options wish = {.dir = getenv("TTMEM_SHM_DIR")};
   if (wish.dir && !*wish.dir) wish.dir = NULL;
+  if (!wish.dir && ttm_os_without_ttnn)
+    return ttm_error_set(&l->err, TTM_EUSAGE, "'live' reads the counters of running ttnn programs; %s",
+                         ttm_os_without_ttnn);
   if (board && !(wish.board = ttm_board_find(ttm_str_of(board))))
     return ttm_board_unknown(ttm_str_of(board), "", &l->err);
   for (size_t i = 0; i < o->many_count; i++) {
@@ -203,10 +207,7 @@ static int end_of(const live *l) {
   return l->alarmed && !l->options->given[TTM_OPTION_EXEC] ? TTM_EXIT_FOUND : TTM_EXIT_OK;
 }
 
-static bool is_stopped(const live *l, uint64_t wait_ms) {
-  struct timespec wait = {(time_t)(wait_ms / 1000), (long)(wait_ms % 1000) * 1000000};
-  return sigtimedwait(&l->stop, NULL, &wait) > 0;
-}
+static bool is_stopped(const live *l, uint64_t wait_ms) { return ttm_os_signal_within(&l->stop, wait_ms); }
 
 /* ---- The three ways of showing it ------------------------------------------------------------------------------------ */
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "cli/command.h"
 #include "mcp/mcp.h"
 #include "store/report_dir.h"
@@ -53,9 +54,8 @@ static int run(const ttm_options *options, ttm_error *err) {
   char self[PATH_MAX];
   ttm_buf store = {0};
   folders roots = {0};
-  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n < 0) return ttm_error_set(err, TTM_EIO, "cannot find the program itself: %s", strerror(errno));
-  self[n] = '\0';
+  int why = ttm_os_program(self, sizeof self);
+  if (why) return ttm_error_set(err, TTM_EIO, "cannot find the program itself: %s", strerror(why));
   signal(SIGPIPE, SIG_IGN);
   int status = ttm_report_root(&store, err);
   ttm_buf_char(&store, '\0');

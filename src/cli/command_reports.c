@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/os.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "history/past.h"
@@ -144,7 +145,6 @@ const ttm_command ttm_command_ls = {
 static bool show_page(const char *page) {
   const char *browser = getenv("BROWSER"), *program = browser && *browser ? browser : "xdg-open";
   char *const argv[] = {(char *)program, (char *)page, NULL};
-  extern char **environ;
   sigset_t mask;
   pid_t pid;
   int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC), status = 0;

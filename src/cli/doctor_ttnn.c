@@ -10,11 +10,10 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/os.h"
 #include "launch/child.h"
 #include "launch/switches.h"
 #include "watch/chip_board.h"
-
-extern char **environ;
 
 const char *ttm_doctor_shown(ttm_doctor *d, char room[TTM_SHOWN_ROOM], const char *value) {
   ttm_buf text = {0};
@@ -47,7 +46,7 @@ static bool ask(const char *python, ttm_buf *out) {
   ssize_t got = 1;
   sigemptyset(&mask);
   out->n = 0;
-  if (nothing < 0 || pipe2(ends, O_CLOEXEC)) return nothing >= 0 && (close(nothing), false);
+  if (nothing < 0 || ttm_os_pipe(ends)) return nothing >= 0 && (close(nothing), false);
   bool started = !ttm_child_spawn(&pid, argv, environ, (int[]){nothing, ends[1], nothing}, &mask);
   close(nothing);
   close(ends[1]);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/os.h"
 
 /* ---- git ---------------------------------------------------------------------------------------------------------- */
 
@@ -101,7 +102,7 @@ static bool find_file(ttm_run_origin *out, const char *path) {
   if (fine) {
     ttm_buf_puts(&out->source, real);
     out->bytes = (uint64_t)st.st_size;
-    out->time_us = micros(st.st_mtim);
+    out->time_us = micros(ttm_os_modified(&st));
   }
   free(real); /* realpath's own */
   return fine;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/format.h"
+#include "base/os.h"
 #include "launch/child.h"
 
 /* ---- Environment ----------------------------------------------------------------------------------------------------- */

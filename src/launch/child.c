@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ, environ */
+#define _GNU_SOURCE /* environ */
 #include "launch/child.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/os.h"
 
 enum { PIPE_BYTES = 1024 * 1024 };
 
@@ -48,8 +49,8 @@ int ttm_child_spawn(pid_t *pid, char *const *argv, char *const *environment, con
 int ttm_child_start(ttm_child *child, char *const *argv, const sigset_t *mask, ttm_error *err) {
   int ends[2];
   *child = (ttm_child){.output = -1};
-  if (pipe2(ends, O_CLOEXEC)) return ttm_error_set(err, TTM_EIO, "cannot make a pipe: %s", strerror(errno));
-  fcntl(ends[0], F_SETPIPE_SZ, (int)PIPE_BYTES); /* fewer, larger reads; the usual size works too */
+  if (ttm_os_pipe(ends)) return ttm_error_set(err, TTM_EIO, "cannot make a pipe: %s", strerror(errno));
+  ttm_os_widen_pipe(ends[0], PIPE_BYTES); /* fewer, larger reads; the usual size works too */
   int why = ttm_child_spawn(&child->pid, argv, environ, (int[]){STDIN_FILENO, ends[1], ends[1]}, mask);
   close(ends[1]); /* the program's own end is the only one left: its end is the end of the pipe */
   if (why) {

@@ -1,40 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* pipe2, sched_getaffinity, setenv */
+#define _GNU_SOURCE /* setenv */
 #include "launch/crew.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/os.h"
 #include "base/out_file.h"
 
 /* ---- Begin ---------------------------------------------------------------------------------------------------------- */
-
-static unsigned count_processors(void) {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
-}
 
 int ttm_crew_begin(ttm_crew *crew, const ttm_crew_options *options, ttm_error *err) {
   enum { SPARE_PART = 10 }; /* of the machine's memory */
   sigset_t wanted;
   ttm_host_watch host;
-  *crew = (ttm_crew){.options = *options, .limit = options->jobs ? options->jobs : count_processors()};
+  *crew = (ttm_crew){.options = *options, .limit = options->jobs ? options->jobs : ttm_os_processors()};
   ttm_host_watch_begin(&host);
   crew->spare = host.machine / SPARE_PART;
   ttm_pump_signals(&wanted);
   pthread_sigmask(SIG_BLOCK, &wanted, &crew->mask);
-  crew->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  crew->signals = ttm_os_signals(&wanted);
   return crew->signals < 0 ? ttm_error_set(err, TTM_EIO, "cannot listen to signals: %s", strerror(errno)) : TTM_OK;
 }
 
@@ -123,7 +116,7 @@ static void launch(const ttm_crew *crew, const ttm_crew_run *run, char *const *w
 static _Noreturn void work(const ttm_crew *crew, ttm_crew_run *run, char *const *words) {
   char list[PATH_MAX + 8];
   snprintf(list, sizeof list, "%s/files", run->dir.path);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ttm_os_end_with_parent();
   if (crew->options.list_files) setenv(TTM_CREW_FILES, list, 1);
   if (crew->running.n || crew->ended) leave_input();
   pthread_sigmask(SIG_SETMASK, &crew->mask, NULL);
@@ -135,7 +128,7 @@ static _Noreturn void work(const ttm_crew *crew, ttm_crew_run *run, char *const 
 static int begin(ttm_crew *crew, ttm_crew_run *run, char *const *words, ttm_error *err) {
   int ends[2], status = ttm_temp_dir_make(&run->dir, "fit", err);
   if (status) return status;
-  if (pipe2(ends, O_CLOEXEC)) return ttm_error_set(err, TTM_EIO, "cannot make a pipe: %s", strerror(errno));
+  if (ttm_os_pipe(ends)) return ttm_error_set(err, TTM_EIO, "cannot make a pipe: %s", strerror(errno));
   run->pid = fork();
   run->report = ends[run->pid ? 0 : 1];
   close(ends[run->pid ? 1 : 0]);
@@ -167,12 +160,12 @@ const ttm_crew_run *ttm_crew_find(const ttm_crew *crew, size_t row, uint64_t val
 /* ---- Waiting -------------------------------------------------------------------------------------------------------- */
 
 static void take_signals(ttm_crew *crew) {
-  struct signalfd_siginfo info;
-  while (read(crew->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-    int number = (int)info.ssi_signo;
+  ttm_os_signal taken;
+  while (ttm_os_signal_take(crew->signals, &taken)) {
+    int number = taken.number;
     if (number == SIGCHLD) continue;
     /* A key pressed on the terminal reaches the processes below by itself. */
-    for (size_t i = 0; i < crew->running.n && info.ssi_code <= 0; i++) kill(crew->running.at[i]->pid, number);
+    for (size_t i = 0; i < crew->running.n && taken.sent; i++) kill(crew->running.at[i]->pid, number);
     if (number == SIGTSTP)
       ttm_pump_stop_ourselves(crew->options.viewer);
     else if (number != SIGUSR1 && number != SIGUSR2 && number != SIGCONT && !crew->interrupted)

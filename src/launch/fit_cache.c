@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/os.h"
 #include "base/out_file.h"
 #include "base/own_dir.h"
 #include "launch/embedded.h"
@@ -85,7 +86,8 @@ static bool describe_file(const char *path, char out[64]) {
   ttm_buf bytes = {0};
   if (stat(path, &st) || !S_ISREG(st.st_mode)) return false;
   if (st.st_size > LARGE) {
-    snprintf(out, 64, "%jd-%jd.%09ld", (intmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    struct timespec modified = ttm_os_modified(&st);
+    snprintf(out, 64, "%jd-%jd.%09ld", (intmax_t)st.st_size, (intmax_t)modified.tv_sec, modified.tv_nsec);
     return true;
   }
   bool whole = read_file(path, &bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* signalfd, pthread_sigmask, FIONREAD */
+#define _GNU_SOURCE /* pthread_sigmask, FIONREAD */
 #include "launch/pump.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/os.h"
 #include "base/out_file.h"
 #include "launch/child.h"
 #include "launch/ring.h"
@@ -35,7 +35,7 @@ typedef struct pump {
   ttm_pump_result *result;
   ttm_child child;
   ttm_ring ring;
-  int signals;       /* signalfd */
+  int signals;       /* ttm_os_signals */
   int asked;         /* requests to end the program */
   int64_t look_at;   /* when to look at its memory */
   int64_t remind_at; /* when to say that it still runs; 0: never */
@@ -188,18 +188,17 @@ static void note_end(pump *c) {
 }
 
 static void take_signals(pump *c) {
-  struct signalfd_siginfo info;
-  while (read(c->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-    int number = (int)info.ssi_signo;
+  ttm_os_signal taken;
+  while (ttm_os_signal_take(c->signals, &taken)) {
+    int number = taken.number;
     /* A key pressed on the terminal reaches the program by itself; what a process sent to us does not. */
-    bool sent_to_us = info.ssi_code <= 0;
     if (number == SIGTSTP) {
-      if (sent_to_us) pass_on(c, number);
+      if (taken.sent) pass_on(c, number);
       ttm_pump_stop_ourselves(&c->options->viewer);
     } else if (number == SIGUSR1 || number == SIGUSR2 || number == SIGCONT) {
-      if (sent_to_us) pass_on(c, number);
+      if (taken.sent) pass_on(c, number);
     } else if (number != SIGCHLD) {
-      ask_to_end(c, number, sent_to_us);
+      ask_to_end(c, number, taken.sent);
     }
   }
   note_end(c);
@@ -250,7 +249,7 @@ static void run_loop(pump *c) {
     struct pollfd on[] = {
         {.fd = c->signals, .events = POLLIN},
         {.fd = c->output_over || !room ? -1 : c->child.output, .events = POLLIN},
-        {.fd = room ? -1 : c->ring.room_fd, .events = POLLIN},
+        {.fd = room ? -1 : c->ring.room[0], .events = POLLIN},
     };
     if (poll(on, sizeof on / sizeof *on, room ? patience(c) : -1) < 0) continue; /* interrupted: once more */
     if (on[0].revents) take_signals(c);
@@ -289,7 +288,7 @@ int ttm_pump_run(ttm_pump_result *out, const ttm_pump_options *options, ttm_erro
   *out = (ttm_pump_result){0};
   ttm_pump_signals(&wanted);
   pthread_sigmask(SIG_BLOCK, &wanted, &mask);
-  c.signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+  c.signals = ttm_os_signals(&wanted);
   if (c.signals < 0) return ttm_error_set(err, TTM_EIO, "cannot listen to signals: %s", strerror(errno));
   int status = ttm_ring_open(&c.ring, err);
   if (!status) {

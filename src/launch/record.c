@@ -17,6 +17,7 @@
 
 #include "base/boards.h"
 #include "base/hash.h"
+#include "base/os.h"
 #include "base/out_file.h"
 #include "base/own_dir.h"
 #include "base/temp_dir.h"
@@ -184,9 +185,8 @@ static int set_python_path(const ttm_record *r, ttm_error *err) {
 
 static int set_board(const ttm_record *r, const char *descriptor, ttm_error *err) {
   char self[PATH_MAX];
-  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-  if (n <= 0) return ttm_error_set(err, TTM_EIO, "cannot find this program's file: %s", strerror(errno));
-  self[n] = '\0';
+  int why = ttm_os_program(self, sizeof self);
+  if (why) return ttm_error_set(err, TTM_EIO, "cannot find this program's file: %s", strerror(why));
   for (size_t i = FIRST_UNWANTED; i < VARIABLES; i++) unsetenv(variables[i]);
   int status = set_in_folder(r, "TTMEM_ROOT", "root", err);
   if (!status) status = set_in_folder(r, "TT_METAL_CACHE", "cache", err);
@@ -224,6 +224,8 @@ static int place_recording(ttm_record *r, const char *path, ttm_error *err) {
 
 static int prepare(ttm_record *r, const ttm_record_options *o, ttm_error *err) {
   char descriptor[PATH_MAX];
+  if (o->board && ttm_os_without_ttnn)
+    return ttm_error_set(err, TTM_EUSAGE, "'--board' runs a ttnn program on a mock board; %s", ttm_os_without_ttnn);
   int status = place_recording(r, o->recording, err);
   if (!status) status = ttm_temp_dir_make(&r->dir, "run", err);
   if (!status && o->board) status = place_board(r, o->board, descriptor, err);

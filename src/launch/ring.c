@@ -1,37 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* eventfd */
+#define _POSIX_C_SOURCE 200809L
 #include "launch/ring.h"
 
 #include <errno.h>
-#include <sys/eventfd.h>
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 
 int ttm_ring_open(ttm_ring *ring, ttm_error *err) {
-  *ring = (ttm_ring){.room_fd = -1};
+  *ring = (ttm_ring){.written = 0};
   ring->bytes = ttm_alloc(TTM_RING_BYTES);
   if (!ring->bytes) return ttm_error_nomem(err);
-  ring->room_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (ring->room_fd < 0) {
+  if (ttm_os_pipe(ring->room)) {
     ttm_free(ring->bytes);
-    return ttm_error_set(err, TTM_EIO, "cannot make an event descriptor: %s", strerror(errno));
+    return ttm_error_set(err, TTM_EIO, "cannot make a pipe: %s", strerror(errno));
   }
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  for (int i = 0; i < 2; i++) fcntl(ring->room[i], F_SETFL, O_NONBLOCK);
   pthread_mutex_init(&ring->lock, NULL);
-  for (int r = 0; r < TTM_RING_READERS; r++) pthread_cond_init(&ring->readers[r].wake, &attributes);
-  pthread_condattr_destroy(&attributes);
+  for (int r = 0; r < TTM_RING_READERS; r++) ttm_os_condition_init(&ring->readers[r].wake);
   return TTM_OK;
 }
 
 void ttm_ring_close(ttm_ring *ring) {
   for (int r = 0; r < TTM_RING_READERS; r++) pthread_cond_destroy(&ring->readers[r].wake);
   pthread_mutex_destroy(&ring->lock);
-  close(ring->room_fd);
+  for (int i = 0; i < 2; i++) close(ring->room[i]);
   ttm_free(ring->bytes);
 }
 
@@ -50,9 +47,9 @@ char *ttm_ring_room(ttm_ring *ring, size_t *n) {
   size_t at = (size_t)(ring->written % TTM_RING_BYTES);
   size_t room = TTM_RING_BYTES - (size_t)held(ring), to_end = TTM_RING_BYTES - at;
   *n = room < to_end ? room : to_end;
-  if (!*n) { /* from now on a reader that moves signals room_fd */
-    uint64_t old;
-    if (read(ring->room_fd, &old, sizeof old) < 0) { /* was not set */
+  if (!*n) { /* from now on a reader that moves writes into the pipe */
+    char old[64];
+    if (read(ring->room[0], old, sizeof old) < 0) { /* was not set */
     }
   }
   pthread_mutex_unlock(&ring->lock);
@@ -82,7 +79,7 @@ void ttm_ring_end(ttm_ring *ring) {
 
 static struct timespec later(unsigned ms) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(ttm_os_condition_clock, &t);
   t.tv_sec += ms / 1000;
   t.tv_nsec += (long)(ms % 1000) * 1000000;
   if (t.tv_nsec >= 1000000000) t.tv_sec++, t.tv_nsec -= 1000000000;
@@ -108,8 +105,7 @@ ttm_str ttm_ring_wait(ttm_ring *ring, unsigned r, bool *ended) {
 
 /* The lock is held. */
 static void tell_room(ttm_ring *ring, bool was_full) {
-  uint64_t one = 1;
-  if (was_full && held(ring) < TTM_RING_BYTES && write(ring->room_fd, &one, sizeof one) < 0) { /* already set */
+  if (was_full && held(ring) < TTM_RING_BYTES && write(ring->room[1], "", 1) < 0) { /* already set */
   }
 }
 

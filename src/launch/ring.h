@@ -28,7 +28,7 @@ typedef struct ttm_ring {
   ttm_ring_reader readers[TTM_RING_READERS];
   uint64_t written;
   bool ended;
-  int room_fd; /* an eventfd: readable when a reader moved while the ring was full, or left */
+  int room[2]; /* a pipe: readable when a reader moved while the ring was full, or left */
 } ttm_ring;
 
 int ttm_ring_open(ttm_ring *ring, ttm_error *err);

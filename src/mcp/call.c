@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One question in a process of its own: what it prints is kept up to a limit, and it ends when the limit of time is reached. */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "mcp/tools.h"
 
 enum { MOST_PRINTED = 1 << 18, MOST_SECONDS = 1800 };
@@ -85,7 +86,7 @@ static void end_talk(const talk *t, pid_t child, int *status) {
 
 static int open_pipes(int pipes[3][2], ttm_error *err) {
   for (int i = 0; i < 3; i++) {
-    if (!pipe2(pipes[i], O_CLOEXEC)) continue;
+    if (!ttm_os_pipe(pipes[i])) continue;
     for (int k = 0; k < i; k++) close(pipes[k][0]), close(pipes[k][1]);
     return ttm_error_set(err, TTM_EIO, "no pipe: %s", strerror(errno));
   }

@@ -8,11 +8,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "base/out_file.h"
 #include "store/report_find.h"
 
@@ -95,8 +95,9 @@ static void be_keeper(const ttm_mcp_keepers *keepers, const ttm_mcp *mcp, const 
 static ttm_mcp_mark mark_of(const char *path) {
   struct stat st;
   if (!path || stat(path, &st)) return (ttm_mcp_mark){0};
-  return (ttm_mcp_mark){st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
-                        (uint64_t)st.st_mtim.tv_nsec};
+  struct timespec modified = ttm_os_modified(&st);
+  return (ttm_mcp_mark){(uint64_t)st.st_dev, st.st_ino, (uint64_t)st.st_size, (uint64_t)modified.tv_sec,
+                        (uint64_t)modified.tv_nsec};
 }
 
 static void mark_input(ttm_mcp_mark marks[2], const char *path) {
@@ -168,7 +169,7 @@ static bool start(ttm_mcp_keepers *all, ttm_mcp_keeper *k, const ttm_mcp *mcp, c
   int ends[2];
   ttm_buf nothing = {0};
   uint32_t status;
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return false;
+  if (ttm_os_socket_pair(ends)) return false;
   mark_input(k->marks, path); /* before it reads: what changes meanwhile counts as changed */
   pid_t pid = fork();
   if (!pid) {

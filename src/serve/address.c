@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* SOCK_CLOEXEC */
+#define _POSIX_C_SOURCE 200809L
 #include "serve/address.h"
 
 #include <arpa/inet.h>
@@ -8,6 +8,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/os.h"
 
 typedef union address {
   struct sockaddr any;
@@ -36,7 +38,7 @@ static bool is_any(const address *a) {
 }
 
 static int try_port(address a, unsigned port) {
-  int fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+  int fd = ttm_os_socket(a.any.sa_family), on = 1;
   if (fd < 0) return -1;
   if (a.any.sa_family == AF_INET6)
     a.v6.sin6_port = htons((uint16_t)port);

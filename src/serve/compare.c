@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/os.h"
 #include "report/run/diff.h"
 #include "store/catalog.h"
 #include "store/folder.h"
@@ -38,8 +39,9 @@ void ttm_comparer_free(ttm_comparer *c) {
 /* ---- What is compared ---------------------------------------------------------------------------------------------- */
 
 static uint64_t stamp(const struct stat *st, uint64_t seed) {
-  uint64_t of[] = {st->st_dev, st->st_ino, (uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec,
-                   (uint64_t)st->st_mtim.tv_nsec};
+  struct timespec modified = ttm_os_modified(st);
+  uint64_t of[] = {(uint64_t)st->st_dev, st->st_ino, (uint64_t)st->st_size, (uint64_t)modified.tv_sec,
+                   (uint64_t)modified.tv_nsec};
   return ttm_hash(of, sizeof of, seed);
 }
 
@@ -153,11 +155,9 @@ static int make_page(ttm_comparer *c, side sides[2], const ttm_compared *asked, 
   return TTM_OK;
 }
 
-/* The page anew, with a position of its own: several may read it at once. */
+/* For a reader that closes it. All share one position, which the server's reads leave alone. */
 static int open_again(int fd, ttm_error *err) {
-  char path[40];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  int again = open(path, O_RDONLY | O_CLOEXEC);
+  int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (again < 0) ttm_error_set(err, TTM_EIO, "The page cannot be read: %s", strerror(errno));
   return again;
 }

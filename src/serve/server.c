@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/host_name.h"
+#include "base/os.h"
 #include "report/live/watch_report.h"
 #include "serve/address.h"
 #include "serve/compare.h"
@@ -147,7 +148,7 @@ static gzip *open_gzip(int fd) {
 
 static bool refill(gzip *g) {
   ssize_t got;
-  do got = read(g->fd, g->input, sizeof g->input);
+  do got = pread(g->fd, g->input, sizeof g->input, (off_t)g->z.total_in); /* others may read the file too */
   while (got < 0 && errno == EINTR);
   if (got < 0) return false;
   g->z.next_in = g->input;
@@ -222,8 +223,9 @@ static enum MHD_Result send_file(const asked *a, const char *folder, const char 
   int fd = open_file(a, folder, file, &st);
   if (fd < 0) return not_found(a);
   bool pack = a->gzip && st.st_size >= WORTH_PACKING;
+  struct timespec modified = ttm_os_modified(&st);
   snprintf(tag, sizeof tag, "\"f%llx-%llx-%llx.%lx%s\"", (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
-           (unsigned long long)st.st_mtim.tv_sec, (unsigned long)st.st_mtim.tv_nsec, pack ? "-gz" : "");
+           (unsigned long long)modified.tv_sec, (unsigned long)modified.tv_nsec, pack ? "-gz" : "");
   if (ttm_guard_knows_tag(header_of(a, "If-None-Match"), tag)) {
     close(fd);
     return not_modified(a, tag);

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "base/out_file.h"
 
 #define TEMP_MARK ".tmp-"
@@ -211,15 +211,6 @@ int ttm_fresh_open(ttm_fresh *fresh, const char *target, const char *name, ttm_f
   return code;
 }
 
-static int exchange(const char *a, const char *b) {
-#ifdef SYS_renameat2
-  return (int)syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 2u /* RENAME_EXCHANGE */);
-#else
-  errno = ENOSYS;
-  return -1;
-#endif
-}
-
 /* Renames `from` to the first free <target>.old-N and gives that name; NULL when that failed (errno). */
 static char *keep_as_old(const char *from, const char *target) {
   size_t size = strlen(target) + 32;
@@ -255,7 +246,7 @@ static int place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours) {
   for (int i = 0; i < TRIES; i++) {
     if (rename(fresh->path, fresh->target) == 0) return 0; /* nothing there, or an empty folder */
     if (errno != ENOTEMPTY && errno != EEXIST) return -1;
-    if (!fresh->no_exchange && exchange(fresh->path, fresh->target) == 0) {
+    if (!fresh->no_exchange && ttm_os_exchange(fresh->path, fresh->target) == 0) {
       if (!remove_ours(fresh->path, name, ours)) ttm_free(keep_as_old(fresh->path, fresh->target));
       return 0;
     }

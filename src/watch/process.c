@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* CLOCK_BOOTTIME, memrchr */
+#define _POSIX_C_SOURCE 200809L
 #include "watch/process.h"
 
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/os.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -28,16 +30,12 @@ static ssize_t read_proc(int32_t pid, const char *file, char *out, size_t cap) {
   return got < 0 ? -1 : (ssize_t)n;
 }
 
-static uint64_t clock_ns(clockid_t clock) {
-  struct timespec t = {0};
-  clock_gettime(clock, &t);
-  return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
+static uint64_t nanoseconds(struct timespec t) { return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec; }
 
 /* "123 (name) S 1 ...": the state and the 22nd field, clock ticks after the start of the machine. */
 static bool read_stat(char *text, size_t n, char *state, uint64_t *start_ticks) {
   text[n] = '\0';
-  char *at = memrchr(text, ')', n); /* the name may hold anything, also ')' */
+  char *at = strrchr(text, ')'); /* the name may hold anything, also ')' */
   if (!at || at[1] != ' ') return false;
   *state = at[2];
   at += 2;
@@ -50,6 +48,7 @@ static bool read_stat(char *text, size_t n, char *state, uint64_t *start_ticks) 
 ttm_process ttm_process_look(int32_t pid) {
   ttm_process process = {.pid = pid};
   char text[1024], state;
+  struct timespec now;
   uint64_t ticks;
   if (pid <= 0) return process;
   ssize_t n = read_proc(pid, "stat", text, sizeof text - 1);
@@ -61,7 +60,8 @@ ttm_process ttm_process_look(int32_t pid) {
   process.there = !known || (state != 'Z' && state != 'X');
   if (!known) return process;
   process.start = ticks;
-  process.began_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+  clock_gettime(CLOCK_REALTIME, &now);
+  process.began_ns = nanoseconds(now) - nanoseconds(ttm_os_since_boot());
   process.began_ns += (uint64_t)((double)ticks / (double)sysconf(_SC_CLK_TCK) * (double)SECOND);
   return process;
 }

@@ -50,6 +50,9 @@ static void finding(void **state) {
   assert_int_equal(ttm_str_find_char(text, '-'), 4);
   assert_int_equal(ttm_str_find_char(text, '!'), TTM_NOT_FOUND);
   assert_int_equal(ttm_str_find_char((ttm_str){NULL, 0}, 'a'), TTM_NOT_FOUND);
+  assert_int_equal(ttm_str_find_last(TTM_LIT("a\nb\nc"), '\n'), 3);
+  assert_int_equal(ttm_str_find_last(TTM_LIT("abc"), '\n'), TTM_NOT_FOUND);
+  assert_int_equal(ttm_str_find_last((ttm_str){NULL, 0}, 'a'), TTM_NOT_FOUND);
   assert_true(ttm_str_contains(text, TTM_LIT("two")));
   assert_false(ttm_str_contains(text, TTM_LIT("four")));
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memrchr */
 #include "profile/feed.h"
 
 #include "base/error.h"
@@ -101,9 +100,8 @@ static int carry_on(ttm_feed *feed, const char *bytes, size_t n, bool whole) {
 }
 
 int ttm_feed_put(ttm_feed *feed, const char *bytes, size_t n, ttm_error *err) {
-  if (!n) return TTM_OK; /* `bytes` may be NULL then */
-  const char *last = memrchr(bytes, '\n', n);
-  size_t whole = last ? (size_t)(last + 1 - bytes) : 0;
+  if (!n) return TTM_OK;                                           /* `bytes` may be NULL then */
+  size_t whole = ttm_str_find_last((ttm_str){bytes, n}, '\n') + 1; /* 0 when there is none */
   size_t head = 0;
   int rc = TTM_OK;
   if (whole && feed->carry.n) {

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What differs between the systems ttmem is built for: os_linux.c, os_macos.c. Descriptors made here are closed in programs that are started. */
+#ifndef TTM_BASE_OS_H
+#define TTM_BASE_OS_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* ttnn has packages for Linux only. NULL there; elsewhere a sentence that says so. */
+extern const char *const ttm_os_without_ttnn;
+
+/* ---- Files and pipes: as the calls they stand for, -1 and errno when they fail ---- */
+
+int ttm_os_pipe(int ends[2]);
+void ttm_os_widen_pipe(int fd, int bytes);
+int ttm_os_socket(int family); /* a stream that does not block */
+int ttm_os_socket_pair(int ends[2]);
+void ttm_os_read_ahead(int fd);                    /* the file is read from its start to its end */
+int ttm_os_exchange(const char *a, const char *b); /* two names, in one step */
+struct timespec ttm_os_modified(const struct stat *st);
+
+/* ---- Processes ---- */
+
+extern char **environ; /* POSIX has no header for it */
+
+/* The path of this program's file; 0, or an errno. */
+int ttm_os_program(char *path, size_t size);
+unsigned ttm_os_processors(void); /* that this process may use */
+void ttm_os_end_with_parent(void);
+uint64_t ttm_os_random(void); /* the same in all of a process's life */
+struct timespec ttm_os_since_boot(void);
+
+/* For waits on a condition until a time of this clock. */
+extern const clockid_t ttm_os_condition_clock;
+void ttm_os_condition_init(pthread_cond_t *condition);
+
+/* ---- Signals that are blocked ---- */
+
+typedef struct ttm_os_signal {
+  int number;
+  bool sent; /* by a process, to us alone; not by a key pressed on the terminal */
+} ttm_os_signal;
+
+/* A descriptor that can be read when one of them waits; -1 and errno. */
+int ttm_os_signals(const sigset_t *set);
+/* Takes one of them; false when none waits. */
+bool ttm_os_signal_take(int signals, ttm_os_signal *out);
+/* Waits for one of them that long. */
+bool ttm_os_signal_within(const sigset_t *set, uint64_t ms);
+
+#endif
