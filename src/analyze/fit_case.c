@@ -55,7 +55,7 @@ static void tell_fits(ttm_teller *t, const ttm_fit_case *c, ttm_basis basis) {
   ttm_say(&t->text, t->f, "DRAM headroom {}{} per bank, {} per chip", TTM_WORDS(c->dram_least ? "≤ " : ""),
           TTM_MB_OF(left), TTM_BYTES(ttm_mul_sat(left, c->dram_banks)));
   if (c->l1_core) /* of a log: without the buffers of programs */
-    ttm_say(&t->text, t->f, ", L1 headroom {}{} per core", TTM_WORDS(c->dram_least || c->silent ? "≤ " : ""),
+    ttm_say(&t->text, t->f, ", L1 headroom {}{} per core", TTM_WORDS(c->l1_least ? "≤ " : ""),
             TTM_BYTES(ttm_sub_sat(c->l1_core, c->l1_peak)));
   ttm_tell_headline(t);
 }
@@ -378,8 +378,8 @@ static int add_replay(ttm_fit_cases *all, const ttm_fit_board *row, const ttm_fi
   c.dram_peak = row->peak_bytes;
   c.l1_core = row->l1_bytes;
   c.l1_peak = c.l1_tensors = row->l1_peak;
-  c.dram_least = c.l1_least =
-      row->fits && fit->gap.kind && (!fit->rest || ttm_need_is_lower_bound(fit->rest, TTM_NEED_DRAM));
+  c.dram_least = row->fits && fit->gap.kind && (!fit->rest || ttm_need_is_lower_bound(fit->rest, TTM_NEED_DRAM));
+  c.l1_least = c.dram_least || (fit->rest && ttm_need_is_lower_bound(fit->rest, TTM_NEED_L1));
   /* Without states every result is still known, and so is what a larger batch adds to it. */
   if (!fit->gap.kind || fit->gap.kind == TTM_GAP_STATES || fit->rest) c.largest_batch = row->largest_batch;
   uint64_t weights = c.dram_least ? weights_need(f, fit, row->board) : 0;
@@ -477,6 +477,8 @@ static int add_prediction(ttm_fit_cases *all, const ttm_program_need *program, c
   }
   c.dram_peak = row->need[TTM_NEED_DRAM].bytes;
   c.l1_peak = c.l1_tensors = row->need[TTM_NEED_L1].bytes;
+  c.dram_least = !row->refused && ttm_need_is_lower_bound(program, TTM_NEED_DRAM);
+  c.l1_least = ttm_need_is_lower_bound(program, TTM_NEED_L1);
   c.fits = row->refused ? TTM_FITS_NOT : TTM_FITS;
   doubt(&t, &c, program, row->board);
   return add(all, &t, &c, TTM_NONE, TTM_PREDICTED);

@@ -58,6 +58,11 @@ static inline uint64_t ttm_need_inside(const ttm_program_need *program, int memo
   return memory == TTM_NEED_L1 ? program->run.l1_unknown : program->run.dram_unknown;
 }
 
+/* The first of them. */
+static inline uint32_t ttm_need_inside_op(const ttm_program_need *program, int memory) {
+  return memory == TTM_NEED_L1 ? program->run.l1_unknown_op : program->run.dram_unknown_op;
+}
+
 /* True when something of the program was not understood: it needs at least what is said. */
 static inline bool ttm_need_is_lower_bound(const ttm_program_need *program, int memory) {
   return program->run.unknown || ttm_need_inside(program, memory);

@@ -12,19 +12,22 @@ static void say_place(ttm_teller *t, const ttm_program_need *program, const ttm_
   ttm_say_module_op(&t->text, program, need->op);
 }
 
+/* More than 1 % more: a smaller difference shows in no figure. */
+static bool is_clearly_more(uint64_t a, uint64_t b) { return a > b + b / 100; }
+
 static void tell_runs(ttm_teller *t, const ttm_need *need) {
-  if (need->steady && need->warm_up - need->steady > need->warm_up / 100)
+  if (need->steady && (is_clearly_more(need->warm_up, need->steady) || is_clearly_more(need->steady, need->warm_up)))
     ttm_detail(t, "Warm-up {} per bank, steady state {}.", TTM_MB_OF(need->warm_up), TTM_MB_OF(need->steady));
 }
 
 static void tell_inside(ttm_teller *t, const ttm_need *need) {
-  if (need->inside > need->bytes + need->bytes / 100)
+  if (is_clearly_more(need->inside, need->bytes))
     ttm_detail(t, "Inside operations it is {} per bank.", TTM_MB_OF(need->inside));
 }
 
 static void tell_runner(ttm_teller *t, const ttm_program_need *program, uint64_t bytes, uint64_t other) {
   bool python = program->runner == TTM_RUNNER_PYTHON;
-  if (python ? other >= bytes : other <= bytes) return;
+  if (!is_clearly_more(python ? bytes : other, python ? other : bytes)) return;
   if (python)
     ttm_detail(
         t, "That is as emitted Python, whose variables keep a buffer with a view on it; compiled it needs {} per bank.",
@@ -36,8 +39,11 @@ static void tell_runner(ttm_teller *t, const ttm_program_need *program, uint64_t
 
 static void tell_bound(ttm_teller *t, const ttm_program_need *program, int memory) {
   uint64_t inside = ttm_need_inside(program, memory);
-  if (inside)
-    ttm_detail(t, "At least: more is taken inside {} (convolution, pooling).", TTM_PLURAL(inside, "operation"));
+  if (inside) {
+    ttm_say(&t->text, t->f, "At least: more is taken inside {}, the first is ", TTM_PLURAL(inside, "operation"));
+    ttm_say_module_op(&t->text, program, ttm_need_inside_op(program, memory));
+    ttm_detail(t, ".");
+  }
   if (!program->run.unknown) return;
   ttm_detail(t, "At least: {} not understood, the first in line {} of the module.",
              TTM_PLURAL(program->run.unknown, "operation"), TTM_LINE(program->module.first_bad));

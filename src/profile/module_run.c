@@ -197,13 +197,17 @@ static void apply_lesson(const ttm_module_run *r, const ttm_module_op *op, ttm_o
   if (seen == TTM_SEEN_VIEW && rule->view == TTM_NO_ROW) rule->view = 0;
 }
 
+static void note_unknown(ttm_module_run *r, const ttm_op_rule *rule, uint32_t row) {
+  if (rule->l1_unknown && !r->l1_unknown++) r->l1_unknown_op = row;
+  if (rule->dram_unknown && !r->dram_unknown++) r->dram_unknown_op = row;
+}
+
 static int run_plain(ttm_module_run *r, const ttm_module_op *op, uint32_t row) {
   ttm_op_rule rule;
   uint32_t inner[TTM_MOST_INNER];
   ttm_op_rule_find(r->module, op, &rule);
   apply_lesson(r, op, &rule);
-  r->l1_unknown += rule.l1_unknown && r->runs.n == 1;
-  r->dram_unknown += rule.dram_unknown && r->runs.n == 1;
+  if (r->runs.n == 1) note_unknown(r, &rule, row);
   for (uint32_t i = 0; i < rule.inner_count; i++) {
     if (take_inner(r, &rule.inner[i], row, &inner[i])) return TTM_ENOMEM;
     if (inner[i] != TTM_NO_ROW) r->buffers.at[inner[i]].inner = true;

@@ -58,11 +58,12 @@ typedef struct ttm_module_run {
   const ttm_run_lessons *lessons; /* NULL */
   TTM_VEC(ttm_run_event) events;
   TTM_VEC(ttm_run_buffer) buffers;
-  TTM_VEC(ttm_tensor_type) types; /* the module's, row by row, then those of buffers inside operations */
-  TTM_VEC(size_t) runs;           /* where each run of the entry function begins in `events` */
-  uint64_t l1_unknown;            /* operations that take L1 which nothing tells of */
-  uint64_t dram_unknown;          /* DRAM */
-  ttm_map kept;                   /* signatures of operations whose programs keep something */
+  TTM_VEC(ttm_tensor_type) types;          /* the module's, row by row, then those of buffers inside operations */
+  TTM_VEC(size_t) runs;                    /* where each run of the entry function begins in `events` */
+  uint64_t l1_unknown;                     /* operations that take L1 which nothing tells of */
+  uint64_t dram_unknown;                   /* DRAM */
+  uint32_t l1_unknown_op, dram_unknown_op; /* the first of each */
+  ttm_map kept;                            /* signatures of operations whose programs keep something */
   uint64_t unknown;     /* operations whose effect is not known: what is held is at least what the events say */
   bool layered;         /* Python in functions of layers */
   uint64_t layer;       /* the one that runs */
