@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "parse/mesh_part.h"
 #include "parse/mlir_scan.h"
 
 enum { LONGEST_OP = 1 << 16 }; /* that goes over several lines */
@@ -241,6 +242,29 @@ static void end_functions(reader *r) {
   find_entry(m);
 }
 
+static ttm_mesh_type mesh_type(const ttm_module *m, uint32_t value) {
+  uint32_t row = value < m->value_types.n ? m->value_types.at[value] : 0;
+  return (ttm_mesh_type){row, m->types.at[row].is_tensor ? &m->types.at[row].tensor : NULL};
+}
+
+/* Types are per chip. */
+static int take_parts(ttm_module *m) {
+  ttm_mesh_parts parts = {.changed = m->facts.devices > 1};
+  int status = TTM_OK;
+  for (int pass = 0; pass < TTM_MESH_PASSES && parts.changed && !status; pass++) {
+    parts.changed = false;
+    for (size_t i = m->ops.n; i-- > 0 && !status;) {
+      const ttm_module_op *op = &m->ops.at[i];
+      if (!op->operand_count || op->result_count != 1) continue;
+      ttm_mesh_type in = mesh_type(m, m->operands.at[op->operands]), out = mesh_type(m, op->results);
+      if (in.type && out.type) status = ttm_mesh_parts_see(&parts, op->name, op->attributes, in, out);
+    }
+  }
+  for (uint32_t i = 0; i < parts.shape.n; i++) ttm_mesh_parts_apply(&parts, i, &m->types.at[i].tensor);
+  ttm_mesh_parts_free(&parts);
+  return status;
+}
+
 int ttm_module_parse(ttm_module *out, ttm_str text) {
   reader r = {.m = out, .rest = text, .line = 1, .budget = text.n > SIZE_MAX / 8 ? text.n : text.n * 4};
   *out = (ttm_module){.entry = TTM_NO_ROW, .facts = ttm_module_facts_read(text)};
@@ -250,6 +274,7 @@ int ttm_module_parse(ttm_module *out, ttm_str text) {
   if (!status) status = ttm_module_locations_read(text, &out->locations);
   while (!status && r.rest.n) status = read_line(&r);
   if (!status) end_functions(&r);
+  if (!status) status = take_parts(out);
   ttm_module_types_free(&r.aliases);
   ttm_map_free(&r.values);
   ttm_map_free(&r.functions);

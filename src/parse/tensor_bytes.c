@@ -162,6 +162,13 @@ void ttm_tensor_type_complete(ttm_tensor_type *type) {
   if (ttm_dims_values(&units) > ttm_dims_values(&type->shard)) type->shard = collapsed(&units);
 }
 
+void ttm_tensor_type_reshape(ttm_tensor_type *type, const ttm_dims *shape) {
+  type->shape = *shape;
+  if (type->placement != TTM_PLACE_INTERLEAVED || ttm_dims_values(&type->grid) != 1) return;
+  ttm_dims units = shape_in_units(type);
+  type->shard = collapsed(&units);
+}
+
 ttm_dims ttm_tensor_stored_shape(const ttm_tensor_type *type) {
   if (!type->has_layout || !type->tiled) return type->shape;
   ttm_dims out = type->shard, units = shape_in_units(type);

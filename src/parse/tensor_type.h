@@ -55,6 +55,9 @@ bool ttm_tensor_type_parse(ttm_str text, ttm_tensor_type *out);
  * decides. Done for every type that is parsed. */
 void ttm_tensor_type_complete(ttm_tensor_type *type);
 
+/* The same layout for another logical shape; of a sharded tensor the shards stay. */
+void ttm_tensor_type_reshape(ttm_tensor_type *type, const ttm_dims *shape);
+
 /* Text form of a dims: "4000x256"; writes at most cap-1 bytes and a NUL, returns the length. Rank 0 gives "". */
 size_t ttm_dims_print(const ttm_dims *dims, char *out, size_t cap);
 

@@ -3,6 +3,7 @@
 #include "profile/builder.h"
 
 #include "base/checked.h"
+#include "parse/mesh_part.h"
 
 /* ---- Operation texts ----------------------------------------------------------------------------------------------- */
 
@@ -286,12 +287,34 @@ static ttm_log_kind kind_of(const ttm_profile *p) {
   return p->incidents.n ? TTM_LOG_INCIDENTS : TTM_LOG_NONE;
 }
 
+static int see_part(const ttm_profile *p, const ttm_op_text *text, ttm_mesh_parts *parts) {
+  if (!text->inputs.n || text->outputs.n != 1) return TTM_OK;
+  uint32_t in = p->lists.at[text->inputs.first], out = p->lists.at[text->outputs.first];
+  if (!p->types.at[in].is_tensor || !p->types.at[out].is_tensor) return TTM_OK;
+  return ttm_mesh_parts_see(parts, ttm_profile_string(p, text->name), ttm_profile_string(p, text->attributes),
+                            (ttm_mesh_type){in, &p->types.at[in].tensor},
+                            (ttm_mesh_type){out, &p->types.at[out].tensor});
+}
+
+/* Types are per chip. */
+static int take_parts(ttm_profile *p) {
+  ttm_mesh_parts parts = {.changed = ttm_intern_find(&p->strings, TTM_LIT("ttnn.mesh_shard")) != 0};
+  int status = TTM_OK;
+  for (int pass = 0; pass < TTM_MESH_PASSES && parts.changed && !status; pass++) {
+    parts.changed = false;
+    for (size_t i = p->texts.n; i-- > 0 && !status;) status = see_part(p, &p->texts.at[i], &parts);
+  }
+  for (uint32_t i = 0; i < parts.shape.n; i++) ttm_mesh_parts_apply(&parts, i, &p->types.at[i].tensor);
+  ttm_mesh_parts_free(&parts);
+  return status;
+}
+
 int ttm_builder_end(ttm_builder *b) {
   ttm_profile *p = b->profile;
   for (size_t i = 0; i < b->streams.n; i++)
     if (ttm_program_end_all(b, b->streams.at[i])) return TTM_ENOMEM;
   if (p->kind == TTM_LOG_NONE) p->kind = kind_of(p);
-  return ttm_builder_link_graphs(b);
+  return take_parts(p) ? TTM_ENOMEM : ttm_builder_link_graphs(b);
 }
 
 ttm_profile *ttm_builder_take(ttm_builder *b) {

@@ -365,6 +365,11 @@ static void rule_attention(const op_types *t, ttm_op_rule *rule) {
 
 /* ---- Between chips ---- */
 
+/* The chips have their parts already: only the printed shape changes. */
+static void rule_mesh_shard(const op_types *t, ttm_op_rule *rule) {
+  if (ttm_str_contains(ttm_module_attribute(t->op, TTM_LIT("shard_type")), TTM_LIT("identity"))) rule->view = 0;
+}
+
 static ttm_tensor_type times(const ttm_tensor_type *type, uint64_t n) {
   ttm_tensor_type one = type->tiled ? as_tiles(type, &type->shape, type->storage) : as_rows(type);
   return interleaved(&one, ttm_mul_sat(n, one.shard.at[0]), one.shard.at[1]);
@@ -516,6 +521,7 @@ static const struct {
     {"min", rule_reduce},
     {"linear", rule_linear},
     {"matmul", rule_linear},
+    {"mesh_shard", rule_mesh_shard},
     {"all_gather", rule_all_gather},
     {"reduce_scatter", rule_reduce_scatter},
     {"all_reduce", rule_reduce_scatter},

@@ -43,6 +43,10 @@ show ttmem doctor ops.log
 { cat modules_only.log; sed 's/@Program/@Decode/' modules_only.log; } >two_modules.log
 show ttmem predict two_modules.log --board n150
 show ttmem predict two_runs_oom_profile.log
+# A weight that comes to eight chips in parts, printed whole: real ttnn takes 704,512 B per bank for its rows.
+cp "$TTMEM_SOURCE/tests/data/mesh_parts.mlir" .
+show ttmem predict mesh_parts.mlir --board t3k,n300
+show ttmem ask mesh_parts.mlir --at-peak
 show ttmem predict program.mlir --board n151
 show ttmem predict
 same_transcript
