@@ -254,12 +254,11 @@ const ttm_command ttm_command_analyze = {
         "LOG may be compressed (.gz, .zst), or '-' for standard input; a graph capture, a recording or a report of "
         "ttnn-visualizer (db.sqlite, or its folder) does as well. The files go to ~/.ttmem/reports/NAME/ "
         "(TTMEM_HOME replaces ~/.ttmem). An earlier report of that name is replaced only when the new one is "
-        "complete. Several LOGs, a folder with rank0.log, rank1.log ... or a tar archive of them are the ranks of one "
-        "run: skew, the "
-        "rank that fails first, identical ranks folded. --json prints findings.json instead of the summary, --csv its "
-        "statements. --decision-trace compares "
-        "with what the compiler planned, --times adds the device times of tt-metal's profiler. --check fails on a "
-        "failure, a leak or an unsafe trace, --baseline when a peak exceeds that of a committed file.",
+        "complete. Several LOGs, a folder with rank0.log, rank1.log ... or a tar or zip archive of them are the ranks "
+        "of one run: skew, the rank that fails first, identical ranks folded. --json prints findings.json instead of "
+        "the summary, --csv its statements. --decision-trace compares with what the compiler planned, --times adds "
+        "the device times of tt-metal's profiler. --check fails on a failure, a leak or an unsafe trace, --baseline "
+        "when a peak exceeds that of a committed file.",
     .examples =
         "ttmem analyze model_profile.log.zst\n"
         "python3 -u model.py 2>&1 | tee model.log | ttmem analyze - --name model\n"
