@@ -13,7 +13,7 @@ enum { MOST_RESCUES = 4 }; /* each is a replay or two */
 int ttm_find_elements(ttm_findings *f, ttm_tally *tally) {
   const ttm_profile *p = f->profile;
   f->index_marks = ttm_alloc_array(p->ops.n / TTM_INDEX_STEP + 1, sizeof *f->index_marks);
-  f->element_bits = ttm_alloc_array(p->ops.n / 64 + 1, sizeof *f->element_bits);
+  f->element_bits = ttm_alloc_array(p->ops.n / TTM_INDEX_STEP + 1, sizeof *f->element_bits);
   if (!f->index_marks || !f->element_bits) return TTM_ENOMEM;
   for (uint32_t op = 0; op < p->ops.n; op++) {
     const ttm_op *row = &p->ops.at[op];
@@ -22,21 +22,21 @@ int ttm_find_elements(ttm_findings *f, ttm_tally *tally) {
     if (text->n++ == 0) text->first = op;
     if (!(row->flags & TTM_OP_FAILED) && text->done++ == 0) text->first_done = op;
     if (!ttm_op_is_element(p, op)) continue;
-    f->element_bits[op / 64] |= UINT64_C(1) << (op % 64);
+    f->element_bits[op / TTM_INDEX_STEP] |= UINT64_C(1) << (op % TTM_INDEX_STEP);
     f->elements++;
     f->weight_ops += row->flags & TTM_OP_CONST_EVAL || ttm_op_takes_weight(&f->registry, p, op);
   }
   return TTM_OK;
 }
 
-static bool is_element(const ttm_findings *f, uint32_t op) { return f->element_bits[op / 64] >> (op % 64) & 1; }
+static bool is_element(const ttm_findings *f, uint32_t op) {
+  return f->element_bits[op / TTM_INDEX_STEP] >> (op % TTM_INDEX_STEP) & 1;
+}
 
 static uint32_t elements_before(const ttm_findings *f, uint32_t op) {
-  uint32_t index = f->index_marks[op / TTM_INDEX_STEP];
-  for (uint32_t word = op / TTM_INDEX_STEP * (TTM_INDEX_STEP / 64); word < op / 64; word++) {
-    index += (uint32_t)__builtin_popcountll(f->element_bits[word]);
-  }
-  return index + (uint32_t)__builtin_popcountll(f->element_bits[op / 64] & ((UINT64_C(1) << (op % 64)) - 1));
+  uint64_t before = (UINT64_C(1) << (op % TTM_INDEX_STEP)) - 1;
+  return f->index_marks[op / TTM_INDEX_STEP] +
+         (uint32_t)__builtin_popcountll(f->element_bits[op / TTM_INDEX_STEP] & before);
 }
 
 uint32_t ttm_findings_index(const ttm_findings *f, uint32_t op) {

@@ -249,7 +249,7 @@ typedef struct ttm_count {
 
 /* Runs of one program that can prove a leak: one of warm-up, and three equal rises after it. */
 enum { TTM_LEAK_RISES = 3, TTM_LEAK_RUNS = TTM_LEAK_RISES + 2 };
-enum { TTM_INDEX_STEP = 1024 };
+enum { TTM_INDEX_STEP = 64 }; /* the bits of a word */
 
 struct ttm_findings {
   atomic_int more_owners; /* besides the first; see ttm_findings_share */

@@ -52,6 +52,12 @@ static uint32_t last_use_of(const held *held, const ttm_occupant *row) {
   return tensor && tensor->last_use != tensor->birth ? element_of(held, tensor->last_use) : TTM_NONE;
 }
 
+/* In elements; 0: never. */
+static uint32_t used_after(const held *held, const ttm_occupant *row) {
+  uint32_t used = last_use_of(held, row), birth = element_of(held, row->op);
+  return used == TTM_NONE || birth == TTM_NONE ? 0 : used - birth;
+}
+
 static unsigned marks_of(const held *held, const ttm_occupant *row) {
   return row->class | (row->memory == TTM_REPLAY_L1 ? MARK_L1 : 0u) | (row->part ? MARK_PART : 0u) |
          (row->guess ? MARK_GUESS : 0u) | (element_of(held, row->op) != TTM_NONE ? MARK_OP : 0u) |
@@ -87,7 +93,6 @@ static void put_element(held *held, uint32_t op) {
 
 static void put_value(held *held, const ttm_occupant *row, column which) {
   ttm_html_block *block = &held->h->block;
-  uint32_t element = last_use_of(held, row), birth = element_of(held, row->op);
   switch (which) {
     case FROM:
       return ttm_html_block_delta(block, row->state_from);
@@ -98,7 +103,7 @@ static void put_value(held *held, const ttm_occupant *row, column which) {
     case OP:
       return put_element(held, row->op);
     case LAST_USE:
-      return ttm_html_block_number(block, element == TTM_NONE || birth == TTM_NONE ? 0 : element - birth);
+      return ttm_html_block_number(block, used_after(held, row));
     case TYPE:
       return ttm_html_block_number(block, type_of(held, row));
     case NAME:
