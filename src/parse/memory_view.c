@@ -14,26 +14,37 @@ ttm_memory ttm_memory_line(ttm_str message, ttm_str *rest) {
   return TTM_MEMORIES;
 }
 
-static uint64_t digit(char c) { return (uint64_t)(c - '0'); }
+static uint32_t digit(char c) { return (uint32_t)(c - '0'); }
+
+/* As the runtime prints it: up to six digits, a point, three decimals. Every block has three of them that change. */
+static bool take_printed(ttm_str *v, uint32_t *out) {
+  enum { DIGITS = 6, DECIMALS = 3 };
+  const char *p = v->p;
+  uint32_t value = 0;
+  if (v->n < DIGITS + 1 + DECIMALS + 1) return false;
+  while (p < v->p + DIGITS && ttm_is_digit(*p)) value = value * 10 + digit(*p++);
+  if (p == v->p || p[0] != '.' || !ttm_is_digit(p[1]) || !ttm_is_digit(p[2]) || !ttm_is_digit(p[3]) ||
+      ttm_is_digit(p[4]))
+    return false;
+  *out = value * 1000 + digit(p[1]) * 100 + digit(p[2]) * 10 + digit(p[3]);
+  p += 1 + DECIMALS;
+  *v = (ttm_str){p, v->n - (size_t)(p - v->p)};
+  return true;
+}
 
 /* A decimal number with any count of decimals, in thousandths; saturates. */
 static bool take_thousandths(ttm_str *v, uint32_t *out) {
+  if (take_printed(v, out)) return true;
   const char *p = v->p, *end = v->p + v->n, *start = p;
   uint64_t value = 0;
   for (; p < end && ttm_is_digit(*p); p++) value = value > UINT32_MAX ? value : value * 10 + digit(*p);
   if (p == start) return false;
-  if (end - p > 4 && p[0] == '.' && ttm_is_digit(p[1]) && ttm_is_digit(p[2]) && ttm_is_digit(p[3]) &&
-      !ttm_is_digit(p[4])) {
-    value = value * 1000 + digit(p[1]) * 100 + digit(p[2]) * 10 + digit(p[3]); /* as the runtime prints it */
-    p += 4;
-  } else {
-    int decimals = 0;
-    if (p < end && *p == '.') {
-      for (p++; p < end && ttm_is_digit(*p); p++)
-        if (decimals < 3) value = value * 10 + digit(*p), decimals++;
-    }
-    for (; decimals < 3; decimals++) value *= 10;
+  int decimals = 0;
+  if (p < end && *p == '.') {
+    for (p++; p < end && ttm_is_digit(*p); p++)
+      if (decimals < 3) value = value * 10 + digit(*p), decimals++;
   }
+  for (; decimals < 3; decimals++) value *= 10;
   *out = value > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)value;
   *v = (ttm_str){p, (size_t)(end - p)};
   return true;
