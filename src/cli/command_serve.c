@@ -85,7 +85,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   sigaddset(&stop, SIGTERM);
   sigaddset(&stop, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &stop, NULL);
-  bool metrics = options->given[TTM_OPTION_METRICS], history = false;
+  bool metrics = options->given[TTM_OPTION_METRICS], history = false, no_token = options->given[TTM_OPTION_NO_TOKEN];
   const char *shm = getenv("TTMEM_SHM_DIR"), *token = getenv("TTMEM_TOKEN");
   int status = look_at_history(&history, options, err);
   if (!status) status = find_folder(&folder, options->inputs ? options->input[0] : NULL, metrics || history, err);
@@ -97,8 +97,9 @@ static int run(const ttm_options *options, ttm_error *err) {
                                .history = !options->inputs || options->given[TTM_OPTION_STORE],
                                .store = options->value[TTM_OPTION_STORE],
                                .token = options->given[TTM_OPTION_TOKEN] ? options->value[TTM_OPTION_TOKEN]
-                                        : token && *token                ? token
+                                        : !no_token && token && *token   ? token
                                                                          : NULL,
+                               .no_token = no_token,
                                .shm = shm && *shm ? shm : NULL};
     status = ttm_server_start(&server, &wish, err);
   }
@@ -118,11 +119,13 @@ const ttm_command ttm_command_serve = {
         "the "
         "reports of ~/.ttmem/reports stand beside it. REPORT is a report folder, or its name there; DIR contains "
         "reports; "
-        "with either, only that is served, and the history with --store. The address is printed; Ctrl-C stops.",
+        "with either, only that is served, and the history with --store. The address is printed; its token "
+        "becomes a cookie of your browser. Ctrl-C stops.",
     .examples = "ttmem serve\nttmem serve model --port 8080\nttmem serve --store postgres://ttmem_reader@db/history",
     .exits = "0 stopped (Ctrl-C); 2 wrong usage, or nothing to serve",
     .max_inputs = 1,
     .named = true,
-    .takes = TTM_TAKES(TTM_OPTION_PORT, TTM_OPTION_HOST, TTM_OPTION_TOKEN, TTM_OPTION_STORE, TTM_OPTION_METRICS),
+    .takes = TTM_TAKES(TTM_OPTION_PORT, TTM_OPTION_HOST, TTM_OPTION_TOKEN, TTM_OPTION_NO_TOKEN, TTM_OPTION_STORE,
+                       TTM_OPTION_METRICS),
     .run = run,
 };

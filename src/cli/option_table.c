@@ -46,10 +46,12 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                               "write the peaks to FILE, as a benchmark run of tt-metal's data collection"},
     [TTM_OPTION_PORT] = {"port", 'p', TTM_VALUE_PORT, "N",
                          "port to listen on (default: the first free one from 8000; 0: any)"},
-    [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", "address to listen on; any but 127.0.0.1 needs a token"},
-    [TTM_OPTION_TOKEN] =
-        {"token", 0, TTM_VALUE_TEXT, "TOKEN",
-         "part of every address (default: none on 127.0.0.1, else a random one); TTMEM_TOKEN hides it"},
+    [TTM_OPTION_HOST] = {"host", 0, TTM_VALUE_TEXT, "ADDRESS", "address to listen on (default: 127.0.0.1)"},
+    [TTM_OPTION_TOKEN] = {"token", 0, TTM_VALUE_TEXT, "TOKEN",
+                          "secret of the address (default: a random one), for scripts also Authorization: Bearer "
+                          "TOKEN; TTMEM_TOKEN hides it"},
+    [TTM_OPTION_NO_TOKEN] = {"no-token", 0, TTM_VALUE_NONE, NULL,
+                             "answer every user of this machine; on 127.0.0.1 only"},
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", "threads (default: one per processor, at most 8)"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",

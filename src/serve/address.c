@@ -102,8 +102,9 @@ void ttm_listen_name(const ttm_listen *listen, ttm_buf *out) {
   address a = {.v6 = {0}};
   socklen_t size = sizeof a;
   char text[INET6_ADDRSTRLEN] = "";
-  /* Editors forward the port of a URL that says localhost. */
-  if (getsockname(listen->fd, &a.any, &size) || listen->any || (listen->loopback && a.any.sa_family == AF_INET)) {
+  /* Editors forward the port of a URL that says localhost, which is 127.0.0.1 and no other loopback address. */
+  if (getsockname(listen->fd, &a.any, &size) || listen->any ||
+      (a.any.sa_family == AF_INET && a.v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK))) {
     return ttm_buf_printf(out, "localhost:%u", listen->port);
   }
   bool v6 = a.any.sa_family == AF_INET6;

@@ -13,19 +13,17 @@
 
 /* ---- Who is asked -------------------------------------------------------------------------------------------------- */
 
+bool ttm_guard_names(const char *host, const char *name) {
+  size_t n = strlen(name);
+  if (!host || strncasecmp(host, name, n) != 0) return false;
+  const char *rest = host + n;
+  if (!*rest) return true;
+  size_t digits = *rest == ':' ? strspn(rest + 1, "0123456789") : 0;
+  return digits >= 1 && digits <= 5 && !rest[1 + digits];
+}
+
 bool ttm_guard_host(const char *host) {
-  static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-  if (!host) return false;
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    size_t n = strlen(names[i]);
-    if (strncasecmp(host, names[i], n) != 0) continue;
-    const char *rest = host + n;
-    if (!*rest) return true;
-    if (*rest++ != ':') continue;
-    size_t digits = strspn(rest, "0123456789");
-    if (digits >= 1 && digits <= 5 && !rest[digits]) return true;
-  }
-  return false;
+  return ttm_guard_names(host, "localhost") || ttm_guard_names(host, "127.0.0.1") || ttm_guard_names(host, "[::1]");
 }
 
 /* ---- Secrets ------------------------------------------------------------------------------------------------------- */
@@ -49,14 +47,25 @@ bool ttm_guard_token_make(char token[TTM_TOKEN_CHARS + 1]) {
   return true;
 }
 
-const char *ttm_guard_token_take(const char *path, const char *token) {
+/* Takes equally long for every wrong one; the length is no secret. */
+static bool is_token(const char *given, size_t n, const char *token) {
   unsigned different = 0;
-  if (path[0] != '/') return NULL;
-  const char *given = path + 1;
-  size_t n = strcspn(given, "/"), wanted = strlen(token);
-  if (n != wanted) return NULL; /* the length is no secret */
+  if (n != strlen(token)) return false;
   for (size_t i = 0; i < n; i++) different |= (unsigned char)given[i] ^ (unsigned char)token[i];
-  return different ? NULL : given + n;
+  return !different;
+}
+
+const char *ttm_guard_token_take(const char *path, const char *token) {
+  if (path[0] != '/') return NULL;
+  size_t n = strcspn(path + 1, "/");
+  return is_token(path + 1, n, token) ? path + 1 + n : NULL;
+}
+
+bool ttm_guard_token_is(const char *given, const char *token) { return given && is_token(given, strlen(given), token); }
+
+const char *ttm_guard_bearer(const char *authorization) {
+  if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0) return NULL;
+  return authorization + 7 + strspn(authorization + 7, " ");
 }
 
 /* ---- What is asked for --------------------------------------------------------------------------------------------- */
@@ -130,6 +139,8 @@ bool ttm_guard_takes_gzip(const char *accept_encoding) {
   }
   return false;
 }
+
+bool ttm_guard_wants_page(const char *accept) { return ttm_str_contains(ttm_str_of(accept), TTM_LIT("text/html")); }
 
 bool ttm_guard_knows_tag(const char *if_none_match, const char *tag) {
   ttm_str list = ttm_str_of(if_none_match), member;

@@ -13,6 +13,9 @@
  * name here. NULL is false. */
 bool ttm_guard_host(const char *host);
 
+/* True when a Host header has that name, in any case and with any port. NULL is false. */
+bool ttm_guard_names(const char *host, const char *name);
+
 /* ---- Secrets ------------------------------------------------------------------------------------------------------- */
 
 enum { TTM_TOKEN_CHARS = 32, TTM_TOKEN_LEAST = 16, TTM_TOKEN_MOST = 128 };
@@ -25,6 +28,12 @@ bool ttm_guard_token_make(char token[TTM_TOKEN_CHARS + 1]);
 
 /* What follows "/TOKEN" in a path, NULL when it starts with another token. Takes equally long for every wrong one. */
 const char *ttm_guard_token_take(const char *path, const char *token);
+
+/* Whether a cookie or a header brings the token, in the same time. NULL is false. */
+bool ttm_guard_token_is(const char *given, const char *token);
+
+/* What follows "Bearer " in an Authorization header; NULL: it is another one, or none. */
+const char *ttm_guard_bearer(const char *authorization);
 
 /* ---- What is asked for --------------------------------------------------------------------------------------------- */
 
@@ -57,6 +66,9 @@ bool ttm_guard_name(const char *name);
 
 /* True when an Accept-Encoding header takes gzip (not with q=0). NULL is false. */
 bool ttm_guard_takes_gzip(const char *accept_encoding);
+
+/* True when an Accept header asks for a page, as browsers do and scripts do not. NULL is false. */
+bool ttm_guard_wants_page(const char *accept);
 
 /* True when an If-None-Match header holds the tag (weak or strong) or "*". NULL is false. */
 bool ttm_guard_knows_tag(const char *if_none_match, const char *tag);

@@ -37,6 +37,7 @@ struct ttm_server {
   int root;   /* the folder above the report folders */
   ttm_listen listen;
   char token[TTM_TOKEN_MOST + 1]; /* "": none, on loopback */
+  char name[80];                  /* the address it listens on, for a Host that is no name */
   char *url, *remote_url;
   size_t reports;
   bool metrics, history;
@@ -59,24 +60,26 @@ static const char *header_of(const asked *a, const char *name) {
 
 /* ---- Responses ----------------------------------------------------------------------------------------------------- */
 
-/* A report's page brings its own script and style inline and loads nothing; the pages made here have no script at all. */
+/* A report's page brings its own script and style inline and loads nothing; the pages made here have no script at all. A report may come from
+ * a stranger: in its sandbox it is of no origin, so that it reads no other page and is sent no cookie; it saves files and prints. */
 #define CSP_COMMON "base-uri 'none'; frame-ancestors 'none'; form-action "
 #define CSP_PLAIN "default-src 'none'; style-src 'unsafe-inline'; " CSP_COMMON "'self'"
 #define CSP_REPORT                                                                                   \
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " \
-  "font-src data:; " CSP_COMMON "'none'"
+  "font-src data:; sandbox allow-scripts allow-downloads allow-modals; " CSP_COMMON "'none'"
 
 static enum MHD_Result finish(const asked *a, unsigned status, struct MHD_Response *response, const char *type,
                               const char *tag) {
   if (!response) return MHD_NO; /* no memory: the connection is closed */
-  bool is_report = type && tag && !strncmp(type, "text/html", 9) && tag[1] == 'f';
+  /* A page that a browser kept gets the headers of "not modified", which has no type. */
+  bool is_report = tag && tag[1] == 'f' && (!type || !strncmp(type, "text/html", 9));
   if (type) MHD_add_response_header(response, "Content-Type", type);
   if (tag) MHD_add_response_header(response, "ETag", tag);
   MHD_add_response_header(response, "Cache-Control", "no-cache"); /* may be kept, but asked for anew by its tag */
   MHD_add_response_header(response, "Vary", "Accept-Encoding");
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
   MHD_add_response_header(response, "X-Frame-Options", "DENY");
-  MHD_add_response_header(response, "Referrer-Policy", "no-referrer"); /* the token is part of the address */
+  MHD_add_response_header(response, "Referrer-Policy", "no-referrer"); /* the token may be part of the address */
   MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
   MHD_add_response_header(response, "Content-Security-Policy", is_report ? CSP_REPORT : CSP_PLAIN);
   enum MHD_Result result = MHD_queue_response(a->connection, status, response);
@@ -256,11 +259,13 @@ static enum MHD_Result send_metrics(const asked *a) {
 
 /* ---- Routes -------------------------------------------------------------------------------------------------------- */
 
-static enum MHD_Result redirect(const asked *a, ttm_buf *target) {
+/* Frees the target. */
+static enum MHD_Result redirect(const asked *a, ttm_buf *target, const char *cookie) {
   ttm_buf_char(target, '\0');
   if (target->failed) return ttm_buf_free(target), MHD_NO; /* a redirection to nowhere would be worse */
   struct MHD_Response *response = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
   if (response) MHD_add_response_header(response, "Location", target->at);
+  if (response && cookie) MHD_add_response_header(response, "Set-Cookie", cookie);
   ttm_buf_free(target);
   return finish(a, MHD_HTTP_FOUND, response, NULL, NULL);
 }
@@ -271,7 +276,7 @@ static enum MHD_Result redirect_to_folder(const asked *a, const char *folder) {
   ttm_buf_puts(&target, "./");
   ttm_put_url(&target, ttm_str_of(folder));
   ttm_buf_char(&target, '/');
-  return redirect(a, &target);
+  return redirect(a, &target, NULL);
 }
 
 static enum MHD_Result send_index(const asked *a) {
@@ -376,6 +381,56 @@ static enum MHD_Result send_route(const asked *a, const ttm_route *route) {
   return send_file(a, route->folder, route->file);
 }
 
+/* ---- Who asks ------------------------------------------------------------------------------------------------------ */
+
+static enum MHD_Result add_parameter(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+  ttm_buf *target = context;
+  (void)kind;
+  ttm_buf_char(target, ttm_str_find_char(ttm_buf_str(target), '?') == TTM_NOT_FOUND ? '?' : '&');
+  ttm_put_url(target, ttm_str_of(name));
+  ttm_buf_char(target, '=');
+  if (value) ttm_put_url(target, ttm_str_of(value));
+  return MHD_YES;
+}
+
+/* From "/TOKEN/rest" to "/rest", relative so that it holds behind a proxy. */
+static void put_target(ttm_buf *out, const asked *a, const char *rest) {
+  ttm_str left = ttm_str_of(rest);
+  if (!*rest) ttm_buf_puts(out, "./");
+  for (const char *c = rest; *c; c++)
+    if (*c == '/') ttm_buf_puts(out, "../");
+  ttm_str_take(&left, TTM_LIT("/"));
+  while (left.n) {
+    bool more = ttm_str_find_char(left, '/') != TTM_NOT_FOUND;
+    ttm_put_url(out, ttm_str_take_to(&left, '/'));
+    if (more) ttm_buf_char(out, '/');
+  }
+  MHD_get_connection_values(a->connection, MHD_GET_ARGUMENT_KIND, add_parameter, out);
+}
+
+/* The first visit of a browser. Scripts of pages do not see the cookie, and it goes along with no request that another site made.
+ * Cookies do not tell ports apart: its name does. */
+static enum MHD_Result set_cookie(const asked *a, const char *rest) {
+  ttm_buf target = {0};
+  char cookie[TTM_TOKEN_MOST + 64];
+  put_target(&target, a, rest);
+  snprintf(cookie, sizeof cookie, "ttmem-%u=%s; Path=/; HttpOnly; SameSite=Strict", a->server->listen.port,
+           a->server->token);
+  return redirect(a, &target, cookie);
+}
+
+static bool brings_token(const asked *a) {
+  char name[32];
+  snprintf(name, sizeof name, "ttmem-%u", a->server->listen.port);
+  return ttm_guard_token_is(MHD_lookup_connection_value(a->connection, MHD_COOKIE_KIND, name), a->server->token) ||
+         ttm_guard_token_is(ttm_guard_bearer(header_of(a, "Authorization")), a->server->token);
+}
+
+static bool is_asked_by_name(const asked *a) {
+  const char *host = header_of(a, "Host");
+  return !a->server->listen.loopback || ttm_guard_host(host) || ttm_guard_names(host, a->server->name);
+}
+
 /* A zero byte would end the path for us, but not for whoever checked it before us: it becomes a character no name has. */
 static size_t unescape(void *context, struct MHD_Connection *connection, char *text) {
   (void)context, (void)connection;
@@ -394,7 +449,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     return MHD_YES;
   }
   if (*upload_bytes) return *upload_bytes = 0, MHD_YES;
-  if (server->listen.loopback && !ttm_guard_host(header_of(&a, "Host"))) {
+  if (!is_asked_by_name(&a)) {
     return refuse(&a, MHD_HTTP_FORBIDDEN, "Refused", "This server answers only to localhost.");
   }
   if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
@@ -402,13 +457,17 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     if (no) MHD_add_response_header(no, "Allow", "GET, HEAD");
     return finish(&a, MHD_HTTP_METHOD_NOT_ALLOWED, no, NULL, NULL);
   }
-  const char *rest = *server->token ? ttm_guard_token_take(path, server->token) : path;
-  if (!rest) return refuse(&a, MHD_HTTP_FORBIDDEN, "Refused", "The address lacks the token that ttmem serve printed.");
+  const char *rest = *server->token ? ttm_guard_token_take(path, server->token) : NULL;
+  /* Scripts and Prometheus go on with the token in the path. */
+  if (rest && ttm_guard_wants_page(header_of(&a, "Accept"))) return set_cookie(&a, rest);
+  if (!rest && *server->token && !brings_token(&a))
+    return refuse(&a, MHD_HTTP_FORBIDDEN, "Refused", "Open the address that ttmem serve printed: it has the token.");
+  if (!rest) rest = path;
   a.gzip = ttm_guard_takes_gzip(header_of(&a, "Accept-Encoding"));
   if (!*rest) {
     ttm_buf target = {0};
     ttm_buf_printf(&target, "./%s/", server->token);
-    return redirect(&a, &target);
+    return redirect(&a, &target, NULL);
   }
   if (server->metrics && !strcmp(rest, "/metrics")) return send_metrics(&a);
   ttm_route route = ttm_guard_route(rest);
@@ -432,6 +491,8 @@ static int make_urls(ttm_server *server, ttm_error *err) {
   char name[TTM_HOST_NAME] = "";
   ttm_listen_name(&server->listen, &host);
   server->url = make_url(server, ttm_buf_str(&host));
+  snprintf(server->name, sizeof server->name, "%.*s", (int)host.n, host.n ? host.at : "");
+  if (strrchr(server->name, ':')) *strrchr(server->name, ':') = '\0';
   ttm_buf_clear(&host);
   if (server->listen.any && *ttm_host_name(name)) {
     ttm_buf_printf(&host, "%s:%u", name, server->listen.port);
@@ -467,13 +528,15 @@ static int start_daemon(ttm_server *server, ttm_error *err) {
   return ttm_error_set(err, TTM_EIO, "the HTTP server cannot start: %s", strerror(errno));
 }
 
-/* The one given, or beyond loopback a random one. */
-static int set_token(ttm_server *server, const char *given, ttm_error *err) {
-  if (given && !ttm_guard_token_fit(given))
+static int set_token(ttm_server *server, const ttm_server_options *o, ttm_error *err) {
+  if (o->no_token && (!server->listen.loopback || o->token))
+    return ttm_error_set(err, TTM_EUSAGE, "--no-token is for 127.0.0.1 alone, and goes without --token");
+  if (o->no_token) return TTM_OK;
+  if (o->token && !ttm_guard_token_fit(o->token))
     return ttm_error_set(err, TTM_EUSAGE, "a token has %d to %d letters, digits, - and _", TTM_TOKEN_LEAST,
                          TTM_TOKEN_MOST);
-  if (given) return strcpy(server->token, given), TTM_OK;
-  if (server->listen.loopback || ttm_guard_token_make(server->token)) return TTM_OK;
+  if (o->token) return strcpy(server->token, o->token), TTM_OK;
+  if (ttm_guard_token_make(server->token)) return TTM_OK;
   return ttm_error_set(err, TTM_EIO, "cannot get random numbers for the token");
 }
 
@@ -488,7 +551,7 @@ int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_er
   server->store = options->store;
   int status = open_root(server, options->path, err);
   if (!status) status = ttm_listen_open(&server->listen, options->host, options->port, err);
-  if (!status) status = set_token(server, options->token, err);
+  if (!status) status = set_token(server, options, err);
   if (!status) status = make_urls(server, err);
   if (!status) status = start_daemon(server, err);
   if (status) return ttm_server_stop(server), status;

@@ -19,14 +19,15 @@ typedef struct ttm_server_options {
   const char *shm;   /* where the live files are; NULL: /dev/shm. Borrowed while the server runs */
   bool history;      /* open on the history; not when a single report is served */
   const char *store; /* as --store says it, NULL; borrowed while the server runs */
-  const char *token; /* to be part of every URL; NULL: none on loopback, a random one elsewhere */
+  const char *token; /* what every request must bring; NULL: a random one */
+  bool no_token;     /* none: loopback only */
 } ttm_server_options;
 
-/* Starts serving. On any address but loopback a token is part of every URL. Freed with ttm_server_stop.
- * TTM_EUSAGE for an address that is none, TTM_EIO when the folder or the port cannot be had, TTM_ENOMEM. */
+/* Starts serving. A request brings the token in its path (/TOKEN/...), as a cookie that a browser's first visit of such a path sets, or as
+ * Authorization: Bearer TOKEN. Freed with ttm_server_stop. TTM_EUSAGE for an address that is none or may not go without a token, TTM_EIO when the folder or the port cannot be had, TTM_ENOMEM. */
 int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_error *err);
 
-/* "http://localhost:8000/": where to look, the report itself when a single one is served. */
+/* "http://localhost:8000/TOKEN/": where to look, the report itself when a single one is served. */
 const char *ttm_server_url(const ttm_server *server);
 
 /* The same under this machine's name, for other machines; NULL when they cannot reach it. */

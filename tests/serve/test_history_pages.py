@@ -30,6 +30,8 @@ from server import Server as Postgres, programs  # noqa: E402
 class Site:
     def __init__(self, *args, home, **env):
         env = {**os.environ, "TTMEM_HOME": str(home), "TTMEM_SHM_DIR": str(home), **env}
+        if "--token" not in args and "TTMEM_TOKEN" not in env:
+            args = ("--no-token", *args)
         self.process = subprocess.Popen([TTMEM, "serve", "--port", "0", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         self.url = self.process.stdout.readline().strip()
         if not self.url:

@@ -32,7 +32,8 @@ def check(ok, what):
 
 
 class Server:
-    def __init__(self, *args):
+    def __init__(self, *args, token=False):
+        args = args if token else ("--no-token", *args)
         self.process = subprocess.Popen([TTMEM, "serve", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip()
         self.port = int(self.url.split(":")[2].split("/")[0]) if self.url else 0
@@ -293,7 +294,7 @@ def test_single_report():
 
 
 def test_token():
-    server = Server("--host", "0.0.0.0")
+    server = Server("--host", "0.0.0.0", token=True)
     token = server.path.strip("/")
     check(server.url.startswith("http://localhost:") and len(token) == 32, "token URL: " + server.url)
     check(get(server.port, server.path)[0] == 200, "with the token")
@@ -312,6 +313,62 @@ def test_token():
     check(code == 0 and token in other, "the other address has the token too")
 
 
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+def test_default_token():
+    """On loopback other users of the machine are kept out."""
+    server = Server(token=True)
+    port, token = server.port, server.path.strip("/")
+    check(re.fullmatch("[0-9a-f]{32}", token), "a random token: " + server.url)
+    status, headers, body = get(port, "/", headers=BROWSER)
+    check(status == 403 and token.encode() not in body, "nothing without the token")
+    for path, target in (("", "./"), ("/", "../"), ("/two-runs-oom/", "../../two-runs-oom/"), ("/cmp%20%3Ca%3E/x_report.html", "../../cmp%20%3Ca%3E/x_report.html"),
+                         ("/trend?model=a%26b&board=", "../trend?model=a%26b&board=")):
+        status, headers, _ = get(port, "/" + token + path, headers=BROWSER)
+        check(status == 302 and headers["Location"] == target, "a browser is led from /TOKEN%s to %s" % (path, headers["Location"]))
+    cookie = headers["Set-Cookie"]
+    check(re.fullmatch("ttmem-%d=%s; Path=/; HttpOnly; SameSite=Strict" % (port, token), cookie), "cookie: " + cookie)
+    cookie = cookie.split(";")[0]
+    for brings in ({"Cookie": cookie}, {"Cookie": "other=1; " + cookie}, {"Authorization": "Bearer " + token}, {"Authorization": "bearer  " + token}):
+        check(get(port, "/two-runs-oom/", headers={**BROWSER, **brings})[0] == 200, "with %s" % brings)
+    for wrong in ({"Cookie": cookie[:-1]}, {"Cookie": cookie + "0"}, {"Cookie": cookie.replace(str(port), "1")}, {"Authorization": "Bearer"},
+                  {"Authorization": "Bearer " + token[1:]}, {"Authorization": "Basic " + token}, {"Cookie": "ttmem-%d=" % port}, {"Referer": server.url}):
+        check(get(port, "/two-runs-oom/", headers=wrong)[0] == 403, "with %s" % wrong)
+    check(get(port, server.path + "two-runs-oom/")[0] == 200, "scripts go on with the token in the path")
+    check(get(port, "/", headers={"Host": "evil.com", "Cookie": cookie})[0] == 403, "another name, though with the cookie")
+    server.stop()
+    other = Server(token=True)
+    check(other.path != server.path, "another token each time")
+    other.stop()
+    for args in (["--no-token", "--host", "0.0.0.0"], ["--no-token", "--token", "0123456789abcdef"]):
+        wrong = subprocess.run([TTMEM, "serve", *args], capture_output=True, text=True)
+        check(wrong.returncode == 2 and "--no-token is for 127.0.0.1 alone" in wrong.stderr, "serve %s: %s" % (args, wrong.stderr))
+
+
+def test_sandbox():
+    """Reports are of no origin; a page that the browser kept stays so when it is not modified."""
+    server = Server()
+    for path, boxed in (("/with%20page/", True), ("/compare?a=cmp+%3Ca%3E&b=cmp-b", True), ("/two-runs-oom/", False), ("/reports", False), ("/two-runs-oom/two-runs-oom_memory.json", False)):
+        status, headers, _ = get(server.port, path)
+        check(status == 200 and ("sandbox allow-scripts" in headers["Content-Security-Policy"]) == boxed, "sandbox of " + path)
+        check("allow-same-origin" not in headers["Content-Security-Policy"], "origin of " + path)
+        status, later, _ = get(server.port, path, headers={"If-None-Match": headers["ETag"]})
+        check(status == 304 and (later["Content-Security-Policy"] == headers["Content-Security-Policy"] or path.endswith(".json")), "policy of %s, not modified" % path)
+    server.stop()
+
+
+def test_other_loopback():
+    server = Server("--host", "127.0.0.2")
+    check(server.url == "http://127.0.0.2:%d/" % server.port, "address: " + server.url)
+    for host, wanted in (("127.0.0.2:%d" % server.port, 200), ("localhost", 200), ("127.0.0.3", 403), ("evil.com", 403)):
+        connection = http.client.HTTPConnection("127.0.0.2", server.port, timeout=60)
+        connection.request("GET", "/", headers={"Host": host})
+        check(connection.getresponse().status == wanted, "--host 127.0.0.2, asked for " + host)
+        connection.close()
+    server.stop()
+
+
 def main():
     prepare()
     server = Server()
@@ -327,6 +384,9 @@ def main():
     check(code == 0 and out == "" and "Ctrl-C stops" in err, "clean end: %d %r %r" % (code, out, err))
     test_single_report()
     test_token()
+    test_default_token()
+    test_sandbox()
+    test_other_loopback()
     shutil.rmtree(os.environ["TTMEM_HOME"])
     empty = subprocess.run([TTMEM, "serve"], capture_output=True, text=True)
     check(empty.returncode == 2 and "ttmem analyze LOG" in empty.stderr, "no reports yet")

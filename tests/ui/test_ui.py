@@ -78,7 +78,7 @@ def test_log_to_server():
     s.see("Report › two-runs-oom", PEAK, "The report is written", FAILURE)
     check(os.path.exists(work + "/home/reports/two-runs-oom/two-runs-oom_findings.json"), "the report folder")
     s.keys("s")
-    url = re.search(r"http://localhost:\d+/\S*", s.see("Open in your browser", re.compile(r"http://localhost:\d+/two-runs-oom/"))).group()
+    url = re.search(r"http://localhost:\d+/\S*", s.see("Open in your browser", re.compile(r"http://localhost:\d+/[0-9a-f]{32}/two-runs-oom/"))).group()
     check(urllib.request.urlopen(url).status == 200, "served: " + url)
     s.keys("q")
     s.see(PEAK)

@@ -224,7 +224,8 @@ static bool work_server(void *context, bool plenty) {
   unsigned port;
   int status = ttm_server_start(
       &server,
-      &(ttm_server_options){.path = s->path, .metrics = true, .shm = root, .history = s->store, .store = s->store},
+      &(ttm_server_options){
+          .path = s->path, .metrics = true, .shm = root, .history = s->store, .store = s->store, .no_token = true},
       &err);
   if (status) return !plenty && status == TTM_ENOMEM && err.code == TTM_ENOMEM;
   assert_int_equal(sscanf(ttm_server_url(server), "http://localhost:%u/", &port), 1);

@@ -53,6 +53,26 @@ static void tokens(void **state) {
   assert_null(ttm_guard_token_take(path, token));
 }
 
+static void brought_tokens(void **state) {
+  (void)state;
+  assert_true(ttm_guard_token_is("0123456789abcdef", "0123456789abcdef"));
+  assert_false(ttm_guard_token_is("0123456789abcdee", "0123456789abcdef"));
+  assert_false(ttm_guard_token_is("0123456789abcdef0", "0123456789abcdef"));
+  assert_false(ttm_guard_token_is("", "0123456789abcdef"));
+  assert_false(ttm_guard_token_is(NULL, "0123456789abcdef"));
+  assert_string_equal(ttm_guard_bearer("Bearer abc"), "abc");
+  assert_string_equal(ttm_guard_bearer("bearer   abc"), "abc");
+  assert_null(ttm_guard_bearer("Bearer"));
+  assert_null(ttm_guard_bearer("Basic abc"));
+  assert_null(ttm_guard_bearer(NULL));
+  assert_true(ttm_guard_wants_page("application/xml, text/html;q=0.9"));
+  assert_false(ttm_guard_wants_page("*/*"));
+  assert_false(ttm_guard_wants_page(NULL));
+  assert_true(ttm_guard_names("127.0.0.2:8000", "127.0.0.2"));
+  assert_false(ttm_guard_names("127.0.0.20", "127.0.0.2"));
+  assert_false(ttm_guard_names(NULL, "127.0.0.2"));
+}
+
 static void own_tokens(void **state) {
   static const char *const bad[] = {
       "", "short", "fifteen-letters", "sixteen letters!!", "0123456789abcdef/", "0123456789abcdef%41"};
@@ -180,9 +200,9 @@ static void pages_escape(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hosts),         cmocka_unit_test(own_tokens),     cmocka_unit_test(tokens),
-      cmocka_unit_test(routes_served), cmocka_unit_test(routes_refused), cmocka_unit_test(names),
-      cmocka_unit_test(headers),       cmocka_unit_test(pages_escape),
+      cmocka_unit_test(hosts),  cmocka_unit_test(own_tokens),    cmocka_unit_test(brought_tokens),
+      cmocka_unit_test(tokens), cmocka_unit_test(routes_served), cmocka_unit_test(routes_refused),
+      cmocka_unit_test(names),  cmocka_unit_test(headers),       cmocka_unit_test(pages_escape),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

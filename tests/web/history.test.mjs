@@ -69,7 +69,7 @@ for (const width of [390, 1280]) {
   });
 }
 
-test("history: dark and light differ, and a token is kept through the pages", async () => {
+test("history: dark and light differ, and the cookie of a token holds for all pages", async () => {
   await withSite(async (url) => {
     const { page, context, problems } = await openServed(url);
     const colors = [];
@@ -79,7 +79,7 @@ test("history: dark and light differ, and a token is kept through the pages", as
     }
     assert.notEqual(colors[0], colors[1]);
     await Promise.all([page.waitForURL(/page=2$/), page.getByRole("link", { name: "older" }).click()]);
-    assert.ok(page.url().startsWith(url));
+    assert.ok(!page.url().includes("a-token-of-the-test"));
     assert.equal(await page.locator("tbody tr").count(), 50);
     assert.deepEqual(problems, []);
     await context.close();

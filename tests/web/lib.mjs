@@ -55,7 +55,7 @@ export async function openServed(url, { width = 1280, height = 900 } = {}) {
   const problems = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`page error: ${error.message}`));
-  page.on("request", (request) => !request.url().startsWith(url) && !request.url().startsWith("data:") && problems.push(`request: ${request.url()}`));
+  page.on("request", (request) => !request.url().startsWith(new URL(url).origin) && !request.url().startsWith("data:") && problems.push(`request: ${request.url()}`));
   await page.goto(url);
   return { context, page, problems };
 }
