@@ -179,6 +179,15 @@ def generated(folder):
         yield path
 
 
+LOG = str(SOURCE / "tests/cli/data/two_runs_oom_profile.log")
+COMMANDS_WITH_JSON = (("diff", str(SOURCE / "tests/golden/small.log"), LOG), ("fit", LOG), ("verify", LOG, "--change", "dtype=bfp8:ttnn.softmax"),
+                      ("plan", str(SOURCE / "tests/cli/data/recording_caches.json")))
+
+
+def output_of(*words):
+    return subprocess.run([TTMEM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=PATIENCE, check=False).stdout
+
+
 def check_keys():
     """Each key stands in backticks; a word of the running text that is spelled alike explains nothing."""
     page = SOURCE / "docs/outputs.md"
@@ -195,6 +204,8 @@ def check_keys():
                     keys = set(keys_of(json.load(file)))
                 seen |= keys
                 missing |= {f"the key {key} ({name}.json)" for key in keys - words}
+    for command in COMMANDS_WITH_JSON:
+        missing |= {f"the key {key} (ttmem {command[0]} --json)" for key in set(keys_of(json.loads(output_of(*command, "--json")))) - words}
     for path in SOURCE.glob("src/analyze/*.c"):
         missing |= {f"the statement {one}" for one in re.findall(r'"((?!ttnn)[a-z0-9]+\.(?!h")[a-z0-9-]+)"', path.read_text(encoding="utf-8")) if one not in spans}
     check(PLANTED_KEYS <= seen, page, 1, f"no log of this test has {sorted(PLANTED_KEYS - seen)}")
