@@ -95,6 +95,18 @@ int ttm_check_findings(ttm_checks *all, const ttm_findings *f) {
   return end(&t);
 }
 
+int ttm_check_partial(ttm_checks *all, ttm_str why, bool allowed) {
+  ttm_teller t = {.out = &all->said};
+  ttm_tell(&t, "input.partial", TTM_TOPIC_INPUT, allowed ? TTM_SEVERITY_NOTE : TTM_SEVERITY_UNKNOWN, TTM_MEASURED);
+  if (allowed)
+    ttm_headline(&t, "a part of the run was judged: {}", TTM_TEXT(why));
+  else
+    ttm_headline(&t, "the input is not whole, so it was not judged: {}; --allow-partial judges what is there",
+                 TTM_TEXT(why));
+  ttm_check_add(all, &t, allowed ? TTM_PASSED : TTM_UNJUDGED, TTM_NONE, "whole input");
+  return end(&t);
+}
+
 /* ---- Budgets ------------------------------------------------------------------------------------------------------ */
 
 /* "exceeds the budget of dram:90% by 89.29 MB", and the basis of `used` in it. True when it holds. */

@@ -46,6 +46,9 @@ int ttm_check_diff(ttm_checks *all, const ttm_diff *diff); /* AFTER is not worse
 int ttm_check_fit(ttm_checks *all, const ttm_fit_cases *cases);
 int ttm_check_fit_budget(ttm_checks *all, const ttm_fit_cases *cases, const ttm_budget *budget);
 
+/* The question of all: is the input whole? `why` says that it is not; `allowed` when it is judged all the same. */
+int ttm_check_partial(ttm_checks *all, ttm_str why, bool allowed);
+
 /* For who asks other questions: appends the one that the last statement of `t` answers; `op` is where to look, or TTM_NONE. */
 struct ttm_teller;
 void ttm_check_add(ttm_checks *all, struct ttm_teller *t, ttm_check_outcome outcome, uint32_t op, const char *name, ...)

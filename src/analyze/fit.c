@@ -167,6 +167,7 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
   }
   int status = ttm_ledger_make(&ledger, f);
   if (!status) describe(out, &ledger);
+  if (options->partial) out->gap = (ttm_gap){.call = TTM_NONE};
   if (!status) status = play_boards(out, &ledger, options);
   bool as_is = options->batch <= 1 && !options->weights_dtype;
   for (size_t b = 0; out->rest && as_is && b < TTM_BOARDS; b++) add_need(&out->boards[b], &out->rest->boards[b]);

@@ -8,6 +8,7 @@
 typedef struct ttm_fit_options {
   uint32_t batch;            /* activations and inputs that many times as large; 0 and 1 are as recorded */
   const char *weights_dtype; /* to store matrix weights in: "bf16", "bfp8", "bfp4"; NULL as recorded */
+  bool partial;              /* what is there is all that counts: gaps of the input make no answer unknown */
 } ttm_fit_options;
 
 typedef struct ttm_fit_board {

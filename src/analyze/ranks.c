@@ -53,7 +53,8 @@ int ttm_ranks_add(ttm_ranks *ranks, const ttm_findings *f, const char *path, uin
   const ttm_statement *first = ttm_statements_first(&f->statements, TTM_TOPIC_FAILURE);
   bool failed = false, fails = first && first->severity == TTM_SEVERITY_FAILURE;
   uint32_t named = ttm_rank_of_name(ttm_str_of(path)), op = p->incidents.n ? p->incidents.at[0].op : TTM_NONE;
-  ttm_buf cause = {0};
+  ttm_buf cause = {0}, partial = {0};
+  ttm_words_partial(&partial, p);
   ttm_rank_row row = {
       .path = keep(ranks, ttm_str_of(path), &failed),
       .rank = named == UINT32_MAX ? place : named,
@@ -69,8 +70,10 @@ int ttm_ranks_add(ttm_ranks *ranks, const ttm_findings *f, const char *path, uin
   }
   if (f->peak[TTM_DRAM].cause != TTM_NONE) ttm_say(&cause, f, "{}", TTM_OP(f->peak[TTM_DRAM].cause));
   row.raised_by = keep(ranks, ttm_buf_str(&cause), &failed);
-  failed |= cause.failed || ttm_vec_push(&ranks->at, row);
+  row.partial = keep(ranks, ttm_buf_str(&partial), &failed);
+  failed |= partial.failed || cause.failed || ttm_vec_push(&ranks->at, row);
   ttm_buf_free(&cause);
+  ttm_buf_free(&partial);
   return failed ? TTM_ENOMEM : TTM_OK;
 }
 
@@ -185,7 +188,22 @@ static void tell_groups(ttm_teller *t, const ttm_ranks *ranks) {
   }
 }
 
-int ttm_ranks_tell(ttm_ranks *ranks) {
+/* For who judges all of them. */
+static void say_partial(ttm_ranks *ranks, const char *damage) {
+  enum { NAMED = 3 };
+  ttm_buf *out = &ranks->partial;
+  size_t n = 0;
+  if (damage) ttm_buf_printf(out, "%s; ", damage);
+  for (size_t i = 0; i < ranks->at.n; i++) {
+    const ttm_rank_row *row = &ranks->at.at[i];
+    if (row->partial.n && n++ < NAMED) ttm_buf_printf(out, "rank %u: %.*s; ", row->rank, TTM_ARGS(row->partial));
+  }
+  if (n > NAMED) ttm_buf_printf(out, "%zu ranks more; ", n - NAMED);
+  if (ranks->skipped) ttm_put_counted(out, ranks->skipped, "file"), ttm_buf_puts(out, " without memory; ");
+  if (out->n) out->n -= 2;
+}
+
+int ttm_ranks_tell(ttm_ranks *ranks, const char *damage) {
   ttm_teller t = {.out = &ranks->said};
   if (!ranks->at.n) return TTM_OK;
   qsort(ranks->at.at, ranks->at.n, sizeof *ranks->at.at, by_rank);
@@ -195,12 +213,14 @@ int ttm_ranks_tell(ttm_ranks *ranks) {
   for (int m = 0; m < 2; m++) tell_skew(&t, ranks, m);
   tell_groups(&t, ranks);
   ttm_buf_free(&t.text);
-  return t.failed ? TTM_ENOMEM : TTM_OK;
+  say_partial(ranks, damage);
+  return t.failed || ranks->partial.failed ? TTM_ENOMEM : TTM_OK;
 }
 
 void ttm_ranks_free(ttm_ranks *ranks) {
   ttm_vec_free(&ranks->at);
   ttm_statements_free(&ranks->said);
+  ttm_buf_free(&ranks->partial);
   ttm_arena_free(&ranks->arena);
   *ranks = (ttm_ranks){0};
 }

@@ -19,6 +19,7 @@ typedef struct ttm_rank_row {
   uint32_t failed_after; /* operations before the first failure */
   ttm_str failure;       /* its headline; empty */
   ttm_str raised_by;     /* operation that raised the DRAM peak, and where; empty */
+  ttm_str partial;       /* why it is not whole; empty */
 } ttm_rank_row;
 
 /* Zero is empty; freed with ttm_ranks_free. */
@@ -27,14 +28,16 @@ typedef struct ttm_ranks {
   uint32_t groups;
   uint32_t first_failed; /* row, TTM_NONE */
   uint32_t leading;      /* row that stands for the run: the first that failed, else the fullest */
+  size_t skipped;        /* files without memory */
+  ttm_buf partial;       /* why they are not whole: "rank 3: the gzip data is damaged"; of the first few */
   ttm_statements said;   /* "ranks.*" */
   ttm_arena arena;
 } ttm_ranks;
 
 /* Adds a file. `place` is its number in the list. 0 or TTM_ENOMEM. */
 int ttm_ranks_add(ttm_ranks *ranks, const ttm_findings *f, const char *path, uint32_t place);
-/* All are added: orders and groups them and says what that means. 0 or TTM_ENOMEM. */
-int ttm_ranks_tell(ttm_ranks *ranks);
+/* All are added: orders and groups them and says what that means. `damage` is that of their archive, or NULL. 0 or TTM_ENOMEM. */
+int ttm_ranks_tell(ttm_ranks *ranks, const char *damage);
 void ttm_ranks_free(ttm_ranks *ranks);
 
 /* The number in "rank12.log", "worker-3.log.gz", "host_7"; UINT32_MAX when the name has none. */

@@ -52,8 +52,10 @@ static void tell_gaps(ttm_teller *t) {
   note(t, seen->bad_blocks, "memory line", "could not be read");
   note(t, seen->unpaired, "memory state", "without its operation line");
   if (!t->p->incidents.n) note(t, seen->unfinished, "program run", "without an end");
-  if (seen->cut)
-    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "the log is cut: it ends inside a line, a block or a packed stream");
+  if (seen->damage)
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "the input ends early: {}", TTM_WORDS(seen->damage));
+  else if (seen->cut)
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "the log is cut: it ends inside a line or a block");
   if (seen->trace_cache)
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE,
                  "traces were captured or replayed: operations inside a replay are not in this log");

@@ -183,6 +183,41 @@ const char *ttm_words_missing(const ttm_profile *p) {
   return NULL;
 }
 
+/* "; 3 lines not understood"; nothing for none. */
+static void put_gap(ttm_buf *out, uint64_t n, const char *noun, const char *words) {
+  if (!n) return;
+  ttm_buf_puts(out, "; ");
+  ttm_put_counted(out, n, noun);
+  ttm_buf_puts(out, words);
+}
+
+static void put_recording_gaps(ttm_buf *out, const ttm_recording *r, bool died) {
+  if (r->given_up) ttm_buf_puts(out, "; the recording ends before the program");
+  put_gap(out, r->lost, "operation", " without memory");
+  put_gap(out, r->elsewhere, "operation", " not recorded");
+  if (!r->ended && !died) ttm_buf_puts(out, "; the recording has no end");
+}
+
+bool ttm_words_partial(ttm_buf *out, const ttm_profile *p) {
+  const ttm_seen *seen = &p->seen;
+  const ttm_capture *c = &p->capture;
+  uint64_t unread = ttm_words_not_understood(seen) + c->bad_nodes;
+  bool died = p->incidents.n && !p->predicted; /* an end torn by that is no loss */
+  ttm_buf all = {0};
+  if (seen->damage) ttm_buf_puts(&all, "; "), ttm_buf_puts(&all, seen->damage);
+  if (seen->cut && !seen->damage && !died && !seen->partial)
+    ttm_buf_puts(&all, "; it ends inside a line, a block or a node");
+  put_gap(&all, unread > seen->cut ? unread : 0, c->nodes ? "node" : "line", " not understood");
+  put_gap(&all, died ? 0 : seen->unfinished, "program run", " without an end");
+  if (c->recording.is) put_recording_gaps(&all, &c->recording, died);
+  if (seen->partial) ttm_buf_puts(&all, "; "), ttm_buf_put(&all, ttm_profile_string(p, seen->partial));
+  bool partial = all.n > 0;
+  if (partial) ttm_buf_put(out, ttm_str_from(ttm_buf_str(&all), 2));
+  out->failed |= all.failed;
+  ttm_buf_free(&all);
+  return partial;
+}
+
 uint64_t ttm_words_not_understood(const ttm_seen *seen) {
   return seen->bad_op_lines + seen->bad_blocks + seen->unpaired;
 }

@@ -52,4 +52,8 @@ const char *ttm_words_window(const ttm_profile *p);
 /* Lines and states the reader could not use: torn lines, states without their operation. */
 uint64_t ttm_words_not_understood(const ttm_seen *seen);
 
+/* Appends why the input is not all of a run: cut, damaged, without its end, or not understood. False when it is. An input that tells a failure
+ * may end there. */
+bool ttm_words_partial(ttm_buf *out, const ttm_profile *p);
+
 #endif

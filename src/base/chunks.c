@@ -153,6 +153,8 @@ int ttm_lines_read(const char *path, int (*take)(void *context, ttm_str line), v
     status = ttm_chunker_next(&chunker, &chunk, err);
     if (!status) status = take_lines((ttm_str){chunk.data, chunk.n}, take, context, err);
   }
+  if (!status && ttm_source_damage(chunker.source))
+    status = ttm_error_set(err, TTM_EFORMAT, "%s: %s.", path, ttm_source_damage(chunker.source));
   ttm_chunk_free(&chunk);
   ttm_chunker_free(&chunker);
   ttm_source_close(chunker.source);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -121,6 +122,7 @@ int ttm_source_read_small(ttm_buf *out, const char *path, size_t most, ttm_error
     if (!status) status = ttm_source_read(source, out->at + out->n, 4096, &got, err);
     if (!status) out->n += got;
   }
+  if (!status && source->damage) status = ttm_error_set(err, TTM_EFORMAT, "%s: %s.", path, source->damage);
   ttm_source_close(source);
   return status;
 }
@@ -183,7 +185,10 @@ static void step_zstd(ttm_source *s, char *buf, size_t cap, size_t *got) {
   s->stored_at += in.pos;
   *got = out.pos;
   s->frame_open = rc != 0;
-  if (ZSTD_isError(rc)) s->damage = "the zstd data is damaged";
+  if (!ZSTD_isError(rc)) return;
+  bool window = ZSTD_getErrorCode(rc) == ZSTD_error_frameParameter_windowTooLarge;
+  s->damage = window ? "its zstd window is larger than 128 MB; pack it again with zstd --long=27 at most"
+                     : "the zstd data is damaged";
 }
 
 int ttm_source_read(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error *err) {

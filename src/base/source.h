@@ -20,7 +20,7 @@ void ttm_source_close(ttm_source *source);
  * ttm_source_damage. */
 int ttm_source_read(ttm_source *source, char *buf, size_t cap, size_t *got, ttm_error *err);
 
-/* Appends a whole small file; what is longer than `most` is cut a little behind it. */
+/* Appends a whole small file; what is longer than `most` is cut a little behind it. TTM_EFORMAT when it is packed and damaged. */
 int ttm_source_read_small(ttm_buf *out, const char *path, size_t most, ttm_error *err);
 
 /* A plain file can also be read at any place, by several threads at once; that does not move ttm_source_read's place. */

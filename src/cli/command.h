@@ -111,8 +111,9 @@ void ttm_subject_free(ttm_subject *subject);
 
 /* What `ttmem explain` explains: a message, or a file with messages. As ttm_subject_read; TTM_ENODATA when there is no message that ttmem knows. */
 int ttm_explain_read(ttm_subject *out, const ttm_options *options, const char *input, ttm_error *err);
-/* The answers of `ttmem fit` for the log that is the first input. Freed with ttm_fit_cases_free in any case. */
-int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err);
+/* The answers of `ttmem fit` for the log that is the first input. Freed with ttm_fit_cases_free in any case. `partial` (or NULL) gets why the
+ * log is not whole. */
+int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_buf *partial, ttm_error *err);
 
 /* The screen of `ttmem live` inside another program: `*out` is for ttm_ui_watch, and freed at its end. */
 struct ttm_ui_watch;

@@ -143,9 +143,13 @@ static int show(const ttm_options *options, const ttm_findings *f, const ttm_ran
 }
 
 /* Asks what --check, --budget and --baseline ask, and delivers the answers. Returns the exit status. */
-static int judge(const ttm_options *options, const ttm_findings *f, ttm_judgement *j) {
+static int judge(const ttm_options *options, const ttm_findings *f, const ttm_ranks *ranks, ttm_judgement *j) {
   ttm_error err;
   int status = TTM_OK;
+  if (ranks)
+    ttm_buf_put(&j->partial, ttm_buf_str(&ranks->partial));
+  else
+    ttm_judge_take(j, "", f->profile);
   if (options->given[TTM_OPTION_CHECK] && ttm_check_findings(&j->checks, f)) status = ttm_error_nomem(&err);
   if (!status) status = ttm_judge_findings(j, options, f, &err);
   return status ? ttm_cli_error(options, &err) : ttm_judge_deliver(j, options, (ttm_str){"", 0});
@@ -161,7 +165,7 @@ static int deliver(const ttm_options *options, const ttm_findings *f, const ttm_
   if (replaced && !lost) say_replaced(options, replaced);
   ttm_free(replaced);
   int unshown = show(options, f, ranks, log, lost || options->given[TTM_OPTION_NO_JSON] ? NULL : folder, &err);
-  int exit_status = judge(options, f, j);
+  int exit_status = judge(options, f, ranks, j);
   ttm_error unmeasured;
   if (ttm_benchmark_deliver(j, options, f, log, &unmeasured)) exit_status = ttm_cli_error(options, &unmeasured);
   if (!options->given[TTM_OPTION_NO_JSON])
@@ -201,19 +205,18 @@ static int run_ranks(const ttm_options *options, ttm_error *err) {
   ttm_judgement judgement = {0};
   ttm_buf folder = {0}, set = {0};
   char *log = NULL;
-  size_t skipped = 0;
   put_set_name(options, &set);
   int status = set.failed ? ttm_error_nomem(err) : ttm_judgement_begin(&judgement, options, set.at, err);
   if (!status) status = choose_place(options, judgement.name.at, &folder, err);
   if (!status) status = ttm_rank_files_find(&files, options->input, options->inputs, err);
-  if (!status) status = ttm_rank_files_read(&ranks, &files, options->threads, &skipped, err);
+  if (!status) status = ttm_rank_files_read(&ranks, &files, options->threads, err);
   ttm_str leading = status ? (ttm_str){"", 0} : ranks.at.at[ranks.leading].path;
   if (!status) status = ttm_rank_files_profile(&subject.profile, &files, leading, options->threads, err);
   if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
   if (!status && !(log = ttm_str_copy(files.archive ? ttm_str_of(files.paths.at[0]) : leading)))
     status = ttm_error_nomem(err);
-  if (!status && skipped && !options->given[TTM_OPTION_QUIET])
-    fprintf(stderr, "ttmem: note: %zu files without memory states were left out\n", skipped);
+  if (!status && ranks.skipped && !options->given[TTM_OPTION_QUIET])
+    fprintf(stderr, "ttmem: note: %zu files without memory states were left out\n", ranks.skipped);
   if (!status) status = deliver(options, subject.findings, &ranks, log, folder.at, &judgement);
   ttm_judgement_free(&judgement);
   ttm_subject_free(&subject);

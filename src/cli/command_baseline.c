@@ -29,7 +29,7 @@ static int check_boards(const ttm_fit_cases *cases, ttm_error *err) {
 
 /* The boards of --board. */
 static int fit_boards(ttm_fit_cases *out, const ttm_options *options, const ttm_findings *f, ttm_error *err) {
-  ttm_fit_options wishes = {.batch = 1};
+  ttm_fit_options wishes = {.batch = 1, .partial = options->given[TTM_OPTION_ALLOW_PARTIAL]};
   ttm_fit fit = {0};
   unsigned boards;
   int status = ttm_boards_named(options->value[TTM_OPTION_BOARD], &boards, err);
@@ -97,6 +97,7 @@ static int update_from_input(const ttm_options *options, const ttm_baseline *old
   ttm_fit_cases cases = {0};
   int status = ttm_check_output(options->input[1], options->input[0], err);
   if (!status) status = ttm_subject_read(&subject, options, options->input[1], false, err);
+  if (!status) status = ttm_judge_measure(options, subject.profile, err);
   if (!status && options->given[TTM_OPTION_BOARD]) status = fit_boards(&cases, options, subject.findings, err);
   if (!status) status = write_entry(options, old, subject.findings, &cases, name, err);
   ttm_fit_cases_free(&cases);
@@ -135,7 +136,8 @@ const ttm_command ttm_command_baseline_update = {
     .needs = "a file and an input: ttmem baseline update FILE INPUT",
     .logs = 2,
     .rest = TTM_REST_BEHIND_DASHES,
-    .takes = TTM_TAKES(TTM_OPTION_NAME, TTM_OPTION_BOARD, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+    .takes =
+        TTM_TAKES(TTM_OPTION_NAME, TTM_OPTION_BOARD, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
     .run = run_update,
 };
 

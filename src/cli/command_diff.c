@@ -68,6 +68,8 @@ static int judge(const ttm_options *options, const ttm_diff *diff, ttm_judgement
   ttm_buf comment = {0};
   int status = TTM_OK;
   if (options->given[TTM_OPTION_CHECK] && ttm_check_diff(&j->checks, diff)) status = ttm_error_nomem(&err);
+  if (options->given[TTM_OPTION_CHECK]) j->partial_before = ttm_judge_take(j, "BEFORE", diff->f[0]->profile);
+  ttm_judge_take(j, "AFTER", diff->f[1]->profile);
   if (!status) status = ttm_judge_findings(j, options, diff->f[1], &err);
   if (!status && options->given[TTM_OPTION_GITHUB] && ttm_diff_comment(&comment, diff, options->per_chip))
     status = ttm_error_nomem(&err);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/words.h"
 #include "cli/judge.h"
 #include "cli/launch_view.h"
 #include "cli/remember.h"
@@ -168,7 +169,9 @@ static int fit_program(const ttm_options *options, ttm_judgement *j, ttm_error *
 /* ---- A log ---------------------------------------------------------------------------------------------------------- */
 
 static int read_wishes(const ttm_options *options, ttm_fit_options *out, ttm_error *err) {
-  *out = (ttm_fit_options){.batch = 1, .weights_dtype = options->value[TTM_OPTION_WEIGHTS_DTYPE]};
+  *out = (ttm_fit_options){.batch = 1,
+                           .weights_dtype = options->value[TTM_OPTION_WEIGHTS_DTYPE],
+                           .partial = options->given[TTM_OPTION_ALLOW_PARTIAL]};
   if (options->value[TTM_OPTION_SCALE_BATCH]) {
     char *end;
     unsigned long n = strtoul(options->value[TTM_OPTION_SCALE_BATCH], &end, 10);
@@ -184,7 +187,7 @@ static int log_exit(const ttm_options *options, const ttm_fit_cases *cases) {
   return is_judged(options) ? series_exit(options, cases) : TTM_EXIT_OK;
 }
 
-int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err) {
+int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_buf *partial, ttm_error *err) {
   ttm_subject subject = {0};
   ttm_fit_options wishes;
   ttm_fit fit = {0};
@@ -194,6 +197,7 @@ int ttm_fit_log(ttm_fit_cases *out, const ttm_options *options, ttm_error *err) 
   if (!status) status = ttm_subject_read(&subject, options, options->input[0], false, err);
   if (!status) status = ttm_fit_make(&fit, subject.findings, &wishes, err);
   if (!status && ttm_fit_cases_of_replay(out, &fit, &wishes, subject.findings, boards)) status = ttm_error_nomem(err);
+  if (!status && partial) ttm_words_partial(partial, subject.profile);
   ttm_subject_free(&subject);
   return status;
 }
@@ -218,7 +222,7 @@ static int fit_log(const ttm_options *options, ttm_judgement *j, ttm_error *err)
                            "option '--%s' works with a program, not with a log: ttmem fit --find "
                            "'BATCH=1..256' -- python3 model.py --batch {BATCH}",
                            ttm_option_table[of_programs[i]].name);
-  int status = ttm_fit_log(&cases, options, err);
+  int status = ttm_fit_log(&cases, options, &j->partial, err);
   if (!status) status = put_cases(options, &cases, err);
   int exit_status =
       status ? ttm_cli_error(options, err) : worse_of(log_exit(options, &cases), judge(options, &cases, j));

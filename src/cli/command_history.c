@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/temp_dir.h"
 #include "cli/command.h"
+#include "cli/judge.h"
 #include "cli/terminal.h"
 #include "history/show.h"
 #include "report/run/statements.h"
@@ -237,6 +238,7 @@ static int try_program(const ttm_options *given, const badness *bad, ttm_error *
   ttm_buf_char(&source, '\0');
   if (exit_status >= 0) status = ttm_subject_read(&subject, &options, source.at, false, err);
   int verdict = exit_status < 0 || status ? EXIT_SKIP : judge(bad, &subject);
+  if (verdict == TTM_EXIT_OK && ttm_judge_exit(&options, subject.profile, verdict)) verdict = EXIT_SKIP;
   ttm_subject_free(&subject);
   ttm_buf_free(&folder);
   ttm_buf_free(&source);

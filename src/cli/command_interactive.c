@@ -65,7 +65,7 @@ static int explain(const ttm_options *options, const ttm_ui_question *q, ttm_buf
 
 static int fit(const ttm_options *options, ttm_doc *doc, ttm_error *err) {
   ttm_fit_cases cases = {0};
-  int status = ttm_fit_log(&cases, options, err);
+  int status = ttm_fit_log(&cases, options, NULL, err);
   if (!status && ttm_fit_write(doc, &cases, options->per_chip)) status = ttm_error_nomem(err);
   ttm_fit_cases_free(&cases);
   return status;

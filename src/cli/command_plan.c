@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ttmem plan RECORDING: how large the KV cache may be on each board, and what to open the device with. */
 #include "cli/command.h"
+#include "cli/judge.h"
 #include "cli/terminal.h"
 #include "report/run/deployment.h"
 
@@ -36,6 +37,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   if (!status) status = ttm_deployment_make(&plan, subject.findings, boards, region, err);
   if (!status) status = print(options, form, &plan, err);
   int exit_status = status ? status : exit_of(options, &plan);
+  if (!status && options->given[TTM_OPTION_BOARD]) exit_status = ttm_judge_exit(options, subject.profile, exit_status);
   ttm_deployment_free(&plan);
   ttm_subject_free(&subject);
   return exit_status;
@@ -62,7 +64,7 @@ const ttm_command ttm_command_plan = {
     .max_inputs = 1,
     .needs = "a recording: ttmem run --board n150 -- python3 model.py, then ttmem plan with its folder",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_TRACE_REGION, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_TRACE_REGION, TTM_OPTION_JSON,
+                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

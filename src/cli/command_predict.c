@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/judge.h"
 #include "cli/terminal.h"
 #include "report/run/predict.h"
 
@@ -57,6 +58,7 @@ static int run(const ttm_options *options, ttm_error *err) {
                            .cases = &cases};
   if (!status) status = print(options, form, &view, err);
   int exit_status = status ? ttm_cli_error(options, err) : ttm_fit_exit(options, &cases);
+  if (options->given[TTM_OPTION_BOARD]) exit_status = ttm_judge_exit(options, subject.profile, exit_status);
   ttm_fit_cases_free(&cases);
   ttm_prediction_free(&own);
   ttm_subject_free(&subject);
@@ -84,7 +86,7 @@ const ttm_command ttm_command_predict = {
     .max_inputs = 1,
     .needs = "a TTNN module or a log that holds one: ttmem predict ttnn.mlir ('-' reads standard input)",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_RUNNER, TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV,
-                       TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_RUNNER, TTM_OPTION_PER, TTM_OPTION_JSON,
+                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

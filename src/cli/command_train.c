@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/out_file.h"
 #include "cli/command.h"
+#include "cli/judge.h"
 #include "cli/remember.h"
 #include "cli/terminal.h"
 #include "report/train/train_report.h"
@@ -111,8 +112,11 @@ static int run(const ttm_options *options, ttm_error *err) {
   if (!status) remember(options, &training);
   bool fits = ttm_training_fits(&training);
   ttm_training_free(&training);
+  ttm_str damage = ttm_str_of(log.damage ? log.damage : "");
+  if (!status && options->given[TTM_OPTION_CHECK])
+    status = ttm_judge_exit_why(options, damage, fits ? TTM_EXIT_OK : TTM_EXIT_FOUND);
   ttm_train_log_free(&log);
-  return !status && options->given[TTM_OPTION_CHECK] && !fits ? TTM_EXIT_FOUND : status;
+  return status;
 }
 
 const ttm_command ttm_command_train = {
@@ -128,9 +132,10 @@ const ttm_command ttm_command_train = {
     .min_inputs = 1,
     .max_inputs = 1,
     .needs = "a log: ttmem train --logs FILE ('-' reads standard input)",
-    .takes = TTM_TAKES(TTM_OPTION_LOGS, TTM_OPTION_DEVICE_MEMORY, TTM_OPTION_MODEL_SIZE, TTM_OPTION_OPTIMIZER_SIZE,
-                       TTM_OPTION_GRADIENTS_SIZE, TTM_OPTION_USE_ACTUAL_SIZES, TTM_OPTION_VISUALIZE_PEAK,
-                       TTM_OPTION_OUTPUT, TTM_OPTION_TITLE, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_STORE,
-                       TTM_OPTION_CHECK, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_COLOR),
+    .takes =
+        TTM_TAKES(TTM_OPTION_LOGS, TTM_OPTION_DEVICE_MEMORY, TTM_OPTION_MODEL_SIZE, TTM_OPTION_OPTIMIZER_SIZE,
+                  TTM_OPTION_GRADIENTS_SIZE, TTM_OPTION_USE_ACTUAL_SIZES, TTM_OPTION_VISUALIZE_PEAK, TTM_OPTION_OUTPUT,
+                  TTM_OPTION_TITLE, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_STORE, TTM_OPTION_CHECK,
+                  TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_MD, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -3,6 +3,7 @@
 #include "report/run/verify.h"
 
 #include "cli/command.h"
+#include "cli/judge.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
 
@@ -70,10 +71,10 @@ static int run(const ttm_options *options, ttm_error *err) {
   if (!status) status = ttm_verify(&verified, subject.findings, changes, n, err);
   if (!status) status = check_matches(&verified, err);
   if (!status) status = print(options, form, &verified, err);
-  bool gained = verified.gained;
+  if (!status) status = ttm_judge_exit(options, subject.profile, verified.gained ? TTM_EXIT_OK : TTM_EXIT_FOUND);
   ttm_verified_free(&verified);
   ttm_subject_free(&subject);
-  return status ? status : gained ? TTM_EXIT_OK : TTM_EXIT_FOUND;
+  return status;
 }
 
 const ttm_command ttm_command_verify = {
@@ -102,7 +103,7 @@ const ttm_command ttm_command_verify = {
     .max_inputs = 1,
     .needs = "a log, recording or graph capture: ttmem verify INPUT --change dtype=bfp8:weights",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_CHANGE, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET,
-                       TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_CHANGE, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyze/words.h"
 #include "base/format.h"
 #include "base/host_name.h"
 #include "cli/terminal.h"
@@ -134,6 +135,7 @@ int ttm_judgement_begin(ttm_judgement *out, const ttm_options *options, const ch
 void ttm_judgement_free(ttm_judgement *j) {
   ttm_baseline_free(&j->baseline);
   ttm_buf_free(&j->name);
+  ttm_buf_free(&j->partial);
   ttm_checks_free(&j->checks);
 }
 
@@ -218,17 +220,65 @@ static int tell_github(const ttm_ci *ci, ttm_str more, ttm_error *err) {
   return ttm_github_deliver(&commands, &summary, err);
 }
 
-int ttm_judge_deliver(const ttm_judgement *j, const ttm_options *options, ttm_str more) {
+/* See cli/judge.h. Questions that nobody asked need no whole input. */
+static void judge_partial(ttm_judgement *j, const ttm_options *options) {
+  bool no = ttm_checks_count(&j->checks, TTM_FAILED) && !j->partial_before;
+  ttm_str why = ttm_buf_str(&j->partial);
+  if (j->checks.at.n && why.n && !no)
+    j->partial.failed |= ttm_check_partial(&j->checks, why, options->given[TTM_OPTION_ALLOW_PARTIAL]) != TTM_OK;
+}
+
+bool ttm_judge_take(ttm_judgement *j, const char *who, const ttm_profile *p) {
+  size_t n = j->partial.n;
+  ttm_buf_printf(&j->partial, "%s%s%s", n ? "; " : "", who, *who ? ": " : "");
+  bool partial = ttm_words_partial(&j->partial, p);
+  if (!partial) j->partial.n = n;
+  return partial;
+}
+
+int ttm_judge_exit_why(const ttm_options *options, ttm_str why, int exit_status) {
+  ttm_judgement j = {0};
+  ttm_buf line = {0};
+  bool allowed = options->given[TTM_OPTION_ALLOW_PARTIAL];
+  if (exit_status != TTM_EXIT_OK || !why.n) return exit_status;
+  if (ttm_check_partial(&j.checks, why, allowed))
+    line.failed = true;
+  else
+    say_check(&line, &j.checks, &j.checks.at.at[0]);
+  bool failed = line.failed;
+  ttm_terminal_note(&line);
+  ttm_judgement_free(&j);
+  return allowed && !failed ? TTM_EXIT_OK : TTM_EXIT_WRONG;
+}
+
+int ttm_judge_exit(const ttm_options *options, const ttm_profile *p, int exit_status) {
+  ttm_buf why = {0};
+  if (exit_status != TTM_EXIT_OK) return exit_status;
+  ttm_words_partial(&why, p);
+  exit_status = why.failed ? TTM_EXIT_WRONG : ttm_judge_exit_why(options, ttm_buf_str(&why), exit_status);
+  ttm_buf_free(&why);
+  return exit_status;
+}
+
+int ttm_judge_measure(const ttm_options *options, const ttm_profile *p, ttm_error *err) {
+  int exit_status = ttm_judge_exit(options, p, TTM_EXIT_OK);
+  return exit_status ? ttm_error_set(err, TTM_ENODATA, "nothing was kept of a part of a run") : TTM_OK;
+}
+
+int ttm_judge_deliver(ttm_judgement *j, const ttm_options *options, ttm_str more) {
   const char *junit = options->value[TTM_OPTION_JUNIT];
   const char *input = options->rest ? "" : options->input[options->inputs - 1];
   ttm_ci ci = {options->command->name, ttm_str_of(j->name.at), ttm_str_of(strcmp(input, "-") != 0 ? input : ""),
                &j->checks};
   ttm_buf lines = {0};
   ttm_error err;
-  int exit_status = ttm_checks_count(&j->checks, TTM_UNJUDGED) ? TTM_EXIT_WRONG
-                    : ttm_checks_count(&j->checks, TTM_FAILED) ? TTM_EXIT_FOUND
-                                                               : TTM_EXIT_OK;
-  for (size_t i = 0; asks(options) && i < j->checks.at.n; i++) say_check(&lines, &j->checks, &j->checks.at.at[i]);
+  size_t asked = j->checks.at.n;
+  judge_partial(j, options);
+  int exit_status = ttm_checks_count(&j->checks, TTM_UNJUDGED) || j->partial.failed ? TTM_EXIT_WRONG
+                    : ttm_checks_count(&j->checks, TTM_FAILED)                      ? TTM_EXIT_FOUND
+                                                                                    : TTM_EXIT_OK;
+  for (size_t i = 0; i < j->checks.at.n; i++)
+    if (asks(options) || i >= asked) say_check(&lines, &j->checks, &j->checks.at.at[i]);
   ttm_terminal_note(&lines);
   if (junit && write_junit(&ci, junit, &err)) exit_status = ttm_cli_error(options, &err);
   if (options->given[TTM_OPTION_GITHUB] && tell_github(&ci, more, &err)) exit_status = ttm_cli_error(options, &err);

@@ -8,14 +8,33 @@
 #include "report/ci/ci.h"
 #include "report/files/baseline_json.h"
 
-#define TTM_JUDGE_OPTIONS TTM_OPTION_CHECK, TTM_OPTION_BUDGET, TTM_OPTION_BASELINE, TTM_OPTION_JUNIT, TTM_OPTION_GITHUB
+#define TTM_JUDGE_OPTIONS                                                                               \
+  TTM_OPTION_CHECK, TTM_OPTION_BUDGET, TTM_OPTION_BASELINE, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_JUNIT, \
+      TTM_OPTION_GITHUB
 
 typedef struct ttm_judgement {
   ttm_baseline baseline;
   const ttm_baseline_entry *entry; /* NULL without --baseline */
   ttm_buf name;                    /* of the entry, the report and the test suite; NUL-terminated */
   ttm_checks checks;
+  ttm_buf partial;     /* why what is judged is not whole; empty when it is */
+  bool partial_before; /* what it is compared with is not */
 } ttm_judgement;
+
+/* The rule of every command whose exit status is a verdict: a yes needs a whole input. One that is cut or damaged, whose programs have no end, or
+ * of which something was not understood is not judged (2), unless --allow-partial marks the verdict instead. A no stands: a failure that is
+ * told, a peak above its budget and a board that is too small do not get better by what is missing. A run that died tells its failure, so its
+ * log may end there. What is compared with must be whole for a no, too. */
+
+/* Takes note of an input of the judgement, "" or "AFTER". True when it is not whole. */
+bool ttm_judge_take(ttm_judgement *j, const char *who, const ttm_profile *p);
+
+/* The exit status by that rule of a command that asks no more than this. `exit_status` is that of the verdict. */
+int ttm_judge_exit(const ttm_options *options, const ttm_profile *p, int exit_status);
+/* The same when `why` (empty: whole) is known. */
+int ttm_judge_exit_why(const ttm_options *options, ttm_str why, int exit_status);
+/* TTM_ENODATA when what is to be kept as a measure is not whole. */
+int ttm_judge_measure(const ttm_options *options, const ttm_profile *p, ttm_error *err);
 
 /* Reads the questions. `input` gives the name when --name does not; NULL for a program. A wrong one should not cost the minutes that a log
  * takes. 0, TTM_EUSAGE, or what reading the baseline gives. Freed with ttm_judgement_free in any case. */
@@ -30,7 +49,7 @@ int ttm_judge_findings(ttm_judgement *j, const ttm_options *options, const ttm_f
 int ttm_judge_fit(ttm_judgement *j, const ttm_options *options, const ttm_fit_cases *cases, ttm_error *err);
 
 /* Says what failed, writes the files. `more` is markdown for the step's summary, or empty. The exit status; errors are printed. */
-int ttm_judge_deliver(const ttm_judgement *j, const ttm_options *options, ttm_str more);
+int ttm_judge_deliver(ttm_judgement *j, const ttm_options *options, ttm_str more);
 
 /* Runs the program behind "--" on the boards of --board, for its answers. Freed with ttm_fit_series_free in any case. */
 struct ttm_fit_series;

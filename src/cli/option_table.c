@@ -38,6 +38,8 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
                               "change of a peak that counts as none (default 1%)"},
     [TTM_OPTION_BASELINE] = {"baseline", 0, TTM_VALUE_TEXT, "FILE",
                              "exit with 1 when a peak exceeds that of FILE ('ttmem baseline update' writes it)"},
+    [TTM_OPTION_ALLOW_PARTIAL] = {"allow-partial", 0, TTM_VALUE_NONE, NULL,
+                                  "judge also an input that is cut, damaged or not fully understood"},
     [TTM_OPTION_JUNIT] = {"junit", 0, TTM_VALUE_TEXT, "FILE", "write what was checked to FILE, as JUnit XML"},
     [TTM_OPTION_GITHUB] = {"github", 0, TTM_VALUE_NONE, NULL,
                            "annotate what was found on GitHub, and write the summary of the step"},

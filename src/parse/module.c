@@ -20,6 +20,7 @@ typedef struct reader {
   ttm_buf text;
   size_t budget;  /* bytes that may still be looked at twice, for operations over several lines */
   uint32_t depth; /* of regions inside the function */
+  int open;       /* modules around functions */
   bool inside, on_host;
 } reader;
 
@@ -212,6 +213,7 @@ static int read_line(reader *r) {
   if (ttm_str_starts(text, function)) return read_function(r, text, function);
   bool blank = !text.n || text.p[0] == '#' || ttm_str_starts(text, TTM_LIT("//")) || text.p[0] == '^';
   if (!blank && r->inside && text.p[0] != '}') return read_op(r, text);
+  if (!blank && !r->inside) r->open += (text.p[text.n - 1] == '{') - (text.p[0] == '}');
   if (!blank && r->inside && !r->depth--) r->inside = false, r->depth = 0;
   bool old = ttm_str_starts(text, TTM_LIT("tt.")); /* what the dialect was called in 2025 */
   if (ttm_str_starts(text, old ? TTM_LIT("tt.cpu_module") : TTM_LIT("ttcore.cpu_module"))) r->on_host = true;
@@ -275,6 +277,7 @@ int ttm_module_parse(ttm_module *out, ttm_str text) {
   while (!status && r.rest.n) status = read_line(&r);
   if (!status) end_functions(&r);
   if (!status) status = take_parts(out);
+  out->cut = r.inside || r.open > 0;
   ttm_module_types_free(&r.aliases);
   ttm_map_free(&r.values);
   ttm_map_free(&r.functions);

@@ -49,6 +49,7 @@ typedef struct ttm_module {
   ttm_module_args args;
   ttm_module_facts facts;
   uint32_t entry;     /* function: @main, else the first public one; TTM_NO_ROW without any */
+  bool cut;           /* it ends inside a function or the module */
   uint64_t unread;    /* operations that were not understood, outside functions of the host ... */
   uint32_t first_bad; /* ... and the line of the first */
   ttm_module_locations *locations;

@@ -334,7 +334,10 @@ int ttm_train_log_read(ttm_train_log *out, const char *path, ttm_error *err) {
     if (!status) out->bytes += chunk.n;
     if (!status && take_text(&r, (ttm_str){chunk.data, chunk.n})) status = ttm_error_nomem(err);
   }
+  if (!status) out->damage = ttm_source_damage(chunker.source);
+  if (!status && !out->damage && chunk.cut_line && chunk.n) out->damage = "it ends inside a line";
   finish(&r);
+  if (!status && !out->damage && out->torn) out->damage = "lines of a summary cannot be read";
   ttm_chunk_free(&chunk);
   ttm_chunker_free(&chunker);
   ttm_source_close(chunker.source);

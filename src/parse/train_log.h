@@ -51,6 +51,7 @@ typedef struct ttm_train_log {
   uint64_t lines, bytes;
   uint64_t torn;            /* lines inside a summary that start like one of its own and cannot be read */
   uint64_t first_torn_line; /* 0 when there is none */
+  const char *damage;       /* why it is not whole; NULL */
 } ttm_train_log;
 
 /* A path (plain, .gz or .zst) or "-". 0, TTM_EIO or TTM_ENOMEM; `out` is freed with ttm_train_log_free in any case. Finding

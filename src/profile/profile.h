@@ -437,7 +437,9 @@ typedef struct ttm_seen {
   uint64_t unpaired;      /* blocks whose operation line is missing although the log has operation lines */
   uint64_t unfinished;    /* programs without their Finished line */
   bool cut;               /* the input ends inside a line or a block */
+  const char *damage;     /* why a packed input ended early; NULL */
   bool looks_like_binary;
+  uint32_t partial; /* string: what a report says its own input lacked */
   bool from_report; /* rebuilt from the JSON files of a report: frees and the states before them are not in them */
   bool trace_cache; /* trace capture or replay lines seen: replayed operations print nothing */
   struct {

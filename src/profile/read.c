@@ -71,7 +71,11 @@ int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_op
   rc = look_ahead(&in.chunker, err);
   in.first = ttm_buf_str(&in.chunker.carry);
   if (!rc) rc = load(out, loader_of(in.first), path, &in, err);
-  if (!rc) (*out)->file = file;
+  const char *damage = ttm_source_damage(in.chunker.source);
+  if (!rc) (*out)->file = file, (*out)->seen.damage = damage, (*out)->seen.cut |= damage != NULL;
+  if (damage &&
+      (rc == TTM_ENODATA || rc == TTM_EFORMAT)) /* more to the point than what there is in what is left of it */
+    rc = ttm_error_set(err, TTM_EFORMAT, "Cannot read %s: %s.", path, damage);
   ttm_chunker_free(&in.chunker);
   ttm_source_close(in.chunker.source);
   return rc;

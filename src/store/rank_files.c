@@ -179,7 +179,9 @@ static int find_zipped(ttm_profile **out, const char *path, const char *name, tt
   return status;
 }
 
-static int walk_archive(const char *path, const char *wanted, take_member *take, void *context, ttm_error *err) {
+/* An archive ends with a block of zeros; *damage says when it ends before. */
+static int walk_archive(const char *path, const char *wanted, take_member *take, void *context, const char **damage,
+                        ttm_error *err) {
   char head[BLOCK];
   size_t got = BLOCK;
   tar *t = ttm_alloc(sizeof *t);
@@ -191,6 +193,8 @@ static int walk_archive(const char *path, const char *wanted, take_member *take,
     else
       status = walk_member(t, head, wanted, take, context, err);
   }
+  *damage = ttm_source_damage(t->source);
+  if (!*damage && got < BLOCK) *damage = "the archive is cut";
   ttm_source_close(t->source);
   ttm_free(t);
   return status;
@@ -203,8 +207,9 @@ typedef struct reading {
   const ttm_zip *zip; /* whose members are the files; NULL */
   ttm_ranks *ranks;
   pthread_mutex_t lock; /* of what follows, and of the ranks */
-  size_t next, skipped;
-  size_t failed; /* the first file that did, whichever thread came to its end first */
+  size_t next;
+  const char *damage; /* of the archive; NULL */
+  size_t failed;      /* the first file that did, whichever thread came to its end first */
   int status;
   ttm_error err;
 } reading;
@@ -223,7 +228,7 @@ static int add_profile(reading *r, ttm_profile *profile, const char *path, size_
   int status = profile ? ttm_findings_make(&findings, profile, 1, &err) : TTM_OK;
   pthread_mutex_lock(&r->lock);
   if (findings && ttm_ranks_add(r->ranks, findings, path, (uint32_t)place)) status = ttm_error_nomem(&err);
-  r->skipped += !profile;
+  r->ranks->skipped += !profile;
   if (status) note_failure(r, place, status, &err);
   pthread_mutex_unlock(&r->lock);
   ttm_findings_free(findings);
@@ -258,7 +263,7 @@ static void *read_files(void *context) {
     ttm_error err;
     int status =
         r->zip ? read_zipped(&profile, r->zip, at, &err) : ttm_profile_read_opts(&profile, name, &options, &err);
-    if (!status || status == TTM_ENODATA) {
+    if (!status || status == TTM_ENODATA || (status == TTM_EFORMAT && !r->zip)) { /* others can be told about */
       add_profile(r, status ? NULL : profile, name, at);
       continue;
     }
@@ -284,8 +289,7 @@ static void read_zip(reading *r, unsigned threads) {
   ttm_zip_close(&zip);
 }
 
-int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned threads, size_t *skipped,
-                        ttm_error *err) {
+int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned threads, ttm_error *err) {
   reading r = {.files = files, .ranks = out, .lock = PTHREAD_MUTEX_INITIALIZER};
   *out = (ttm_ranks){0};
   if (!files->archive)
@@ -293,15 +297,14 @@ int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned th
   else if (is_zip(files->paths.at[0]))
     read_zip(&r, threads);
   else
-    r.status = walk_archive(files->paths.at[0], NULL, take_log, &r, &r.err);
+    r.status = walk_archive(files->paths.at[0], NULL, take_log, &r, &r.damage, &r.err);
   pthread_mutex_destroy(&r.lock);
-  *skipped = r.skipped;
   if (r.status) return ttm_error_set(err, r.status, "%s", r.err.message);
   if (!out->at.n)
     return ttm_error_set(err, TTM_ENODATA,
                          "none of these %zu files has memory states or messages; 'ttmem doctor FILE' shows why",
-                         r.skipped);
-  return ttm_ranks_tell(out) ? ttm_error_nomem(err) : TTM_OK;
+                         out->skipped);
+  return ttm_ranks_tell(out, r.damage) ? ttm_error_nomem(err) : TTM_OK;
 }
 
 static int take_profile(void *context, ttm_profile *profile, const char *name) {
@@ -314,12 +317,13 @@ static int take_profile(void *context, ttm_profile *profile, const char *name) {
 int ttm_rank_files_profile(ttm_profile **out, const ttm_rank_files *files, ttm_str path, unsigned threads,
                            ttm_error *err) {
   ttm_read_options options = {sizeof options, threads, true, NULL, NULL};
+  const char *damage; /* told when all were read */
   char *name = ttm_str_copy(path);
   *out = NULL;
   int status = name ? TTM_OK : ttm_error_nomem(err);
   if (!status && files->archive)
     status = is_zip(files->paths.at[0]) ? find_zipped(out, files->paths.at[0], name, err)
-                                        : walk_archive(files->paths.at[0], name, take_profile, out, err);
+                                        : walk_archive(files->paths.at[0], name, take_profile, out, &damage, err);
   else if (!status)
     status = ttm_profile_read_opts(out, name, &options, err);
   ttm_free(name);

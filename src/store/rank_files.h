@@ -20,8 +20,8 @@ bool ttm_rank_files_is(const char *path);
 int ttm_rank_files_find(ttm_rank_files *out, const char *const *inputs, size_t n, ttm_error *err);
 void ttm_rank_files_free(ttm_rank_files *files);
 
-/* Fills `out`, told. Files without memory are left out and counted in *skipped. TTM_ENODATA when none has any; TTM_EIO, TTM_ENOMEM. */
-int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned threads, size_t *skipped, ttm_error *err);
+/* Fills `out`, told. Files without memory are left out and counted. TTM_ENODATA when none has any; TTM_EIO, TTM_ENOMEM. */
+int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned threads, ttm_error *err);
 
 /* One of them again, whole: that of a row's path. */
 int ttm_rank_files_profile(ttm_profile **out, const ttm_rank_files *files, ttm_str path, unsigned threads,

@@ -159,7 +159,7 @@ def trials(folder):
     for seed in range(1, 13):
         found, _ = analyze(folder, f"--mix --seed {seed} --runs 4 --kind full")
         for change in ["batch=1", *(fix["change"] for fix in found["fixes"] if "change" in fix)]:
-            done = subprocess.run([TTMEM, "verify", os.path.join(folder, "log"), "--change", change, "--json", "-q"], capture_output=True, text=True, check=False)
+            done = subprocess.run([TTMEM, "verify", os.path.join(folder, "log"), "--change", change, "--json", "-q", "--allow-partial"], capture_output=True, text=True, check=False)
             check(done.returncode < 2, seed, change, done.stderr)
             dram = json.loads(done.stdout)["memories"]["DRAM"]
             wanted = [fix["peak_after_per_bank_B"] for fix in found["fixes"] if fix.get("change") == change]

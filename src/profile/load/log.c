@@ -184,7 +184,6 @@ int ttm_load_log(ttm_builder *b, ttm_input *in, ttm_error *err) {
   pthread_cond_init(&r.changed, NULL);
   int rc = run(&r, ttm_thread_count(in->options.threads));
   if (rc && err) *err = r.error;
-  if (!rc && ttm_source_damage(in->chunker.source)) b->profile->seen.cut = true;
   if (!rc) rc = ttm_log_end(&r.log, err);
   ttm_log_free(&r.log);
   pthread_cond_destroy(&r.changed);

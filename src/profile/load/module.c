@@ -113,6 +113,7 @@ static int play_module(player *y, ttm_str text, uint32_t first_line, ttm_runner 
   if (!status) status = ttm_device_open(&y->device, y->b->profile, &program.module);
   if (!status) status = ttm_device_program_run(&program, &y->device, runner, RUNS);
   if (!status && program.run.buffers.n) y->b->profile->predicted = true;
+  y->b->profile->seen.cut |= program.module.cut;
   for (size_t i = 0; program.run.buffers.n && i < program.run.events.n && !status && !y->failed; i++)
     status = play(y, &program, &program.run.events.at[i]);
   ttm_device_program_free(&program);

@@ -356,6 +356,9 @@ static int add_input(report_loader *l, ttm_str input) {
   seen->lines = ttm_json_get_count(ttm_json_get_member(input, "lines"), 0);
   seen->deallocations = count_of(input, "deallocations"); /* and not those that stand for them */
   ttm_buf_clear(&l->scratch);
+  ttm_json_get_string(&l->scratch, ttm_json_get_member(input, "partial"));
+  if (l->scratch.failed || ttm_build_string(l->builder, ttm_buf_str(&l->scratch), &seen->partial)) return TTM_ENOMEM;
+  ttm_buf_clear(&l->scratch);
   ttm_json_get_string(&l->scratch, ttm_json_get_member(input, "path"));
   if (l->scratch.failed) return TTM_ENOMEM;
   return l->scratch.n ? ttm_build_string(l->builder, ttm_buf_str(&l->scratch), &l->profile->path) : TTM_OK;

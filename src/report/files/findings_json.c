@@ -36,6 +36,10 @@ static void put_input(ttm_json *j, const ttm_profile *p) {
   ttm_json_put_u64(j, "ranks", p->ranks.n);
   ttm_json_put_u64(j, "graphs", p->graphs.n);
   ttm_json_put_bool(j, "truncated", seen->cut || (seen->unfinished && !p->incidents.n));
+  ttm_buf partial = {0};
+  ttm_words_partial(&partial, p);
+  ttm_json_put_known_str(j, "partial", ttm_buf_str(&partial));
+  ttm_buf_free(&partial);
   ttm_json_put_bool(j, "trace_replay",
                     seen->trace_cache); /* replayed operations print nothing: the log cannot show them */
   ttm_json_end(j);

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Nothing fails open: a verdict of yes needs a whole input. One that is cut, damaged or not understood exits with 2, says so under --quiet too,
+# and is judged with --allow-partial. A no stands.
+. "$(dirname "$0")/lib.bash"
+data=$TTMEM_SOURCE/tests/data
+"$GEN_LOG" --runs 4 --modules --out ok.log
+zstd -q19 ok.log -o ok.log.zst
+gzip -k ok.log
+
+# The verdicts of a log, each a yes.
+questions=("analyze LOG --check -q --no-json" "analyze LOG --budget 99% -q --no-json" "fit LOG --board p150 -q"
+  "diff ok.log LOG --check -q" "diff LOG ok.log --check -q" "verify LOG --change dtype=bfp8:weights -q" "baseline update b.json LOG -q")
+
+# verdicts WANTED INPUT [OPTION]: the exit status of all of them; below 1 a word about it.
+verdicts() {
+  local wanted=$1 input=$2 got q
+  for q in "${questions[@]}"; do
+    got=0
+    # shellcheck disable=SC2086
+    "$TTMEM" ${q//LOG/$input} ${3:-} >out 2>said || got=$?
+    [ -z "${3:-}" ] || [ "${q#diff LOG}" = "$q" ] || [ $got != 1 ] || got=0 # more than a part is worse
+    [ $got = "$wanted" ] || fail "exit $got instead of $wanted: ${q//LOG/$input} ${3:-}: $(cat said)"
+    [ "$wanted" != 2 ] || grep -q "not judged\|Cannot read" said || fail "no word: ${q//LOG/$input}: $(cat said)"
+    [ -z "${3:-}" ] || grep -q "a part of the run was judged" said || fail "not marked: ${q//LOG/$input}: $(cat said)"
+  done
+}
+# damage FILE OUT AT: OUT is FILE with another byte there.
+damage() { python3 -c 'import sys; b = bytearray(open(sys.argv[1], "rb").read()); b[int(len(b) * float(sys.argv[3]))] ^= 0x55
+open(sys.argv[2], "wb").write(b)' "$@"; }
+
+for whole in ok.log ok.log.zst ok.log.gz; do verdicts 0 $whole; done
+rm -f b.json
+
+# Packed logs: a byte of the middle, and the end.
+for form in zst gz; do
+  damage ok.log.$form bad.log.$form 0.6
+  head -c "$(($(stat -c %s ok.log.$form) * 2 / 3))" ok.log.$form >cut.log.$form
+  for bad in bad.log.$form cut.log.$form; do
+    verdicts 2 $bad
+    [ ! -e b.json ] || fail "a baseline of a part"
+    verdicts 0 $bad --allow-partial
+    rm -f b.json
+  done
+done
+# Plain ones: cut inside a line, cut behind one inside a run, a memory line and an operation line that nobody understands.
+head -c 1500001 ok.log >torn.log
+head -n "$(($(wc -l <ok.log) - 300))" ok.log >killed.log
+awk '/Device DRAM memory state/ && ++n == 40 {sub(/AllocatedPerBank: [0-9]/, "AllocatedPerBank: x")} 1' ok.log >memory.log
+awk '/Executing operation/ && ++n == 40 {sub(/ : [(].*/, "")} 1' ok.log >operation.log
+for bad in torn killed memory operation; do
+  cmp -s ok.log $bad.log && fail "$bad.log is to differ"
+  verdicts 2 $bad.log
+  verdicts 0 $bad.log --allow-partial
+  rm -f b.json
+done
+# A report says what its log lacked, also when the log is gone.
+"$TTMEM" analyze killed.log -q --name killed
+python3 -c 'import json; i = json.load(open("home/reports/killed/killed_findings.json"))["input"]; assert "without an end" in i["partial"], i'
+
+# A no stands: the failure that ends a run is told, whatever is missing behind it; so is a peak above its budget.
+"$GEN_LOG" --runs 4 --fail exhausted --fail-run 3 --out died.log
+head -c -40 died.log >died_torn.log
+for log in died.log died_torn.log; do status 1 "$TTMEM" analyze $log --check -q --no-json; done
+zstd -q19 died.log -o died.log.zst
+for log in bad.log.zst torn.log; do status 1 "$TTMEM" analyze $log --budget 0.1% -q --no-json; done
+
+# A window larger than ours has a name.
+zstd -q --ultra --long=31 ok.log -o long.log.zst --no-check
+printf '\x28\xb5\x2f\xfd\x00\xa8' >wide.log.zst # the head of a frame with a window of 2 GB
+for file in wide.log.zst; do
+  got=0
+  "$TTMEM" analyze $file --check -q --no-json 2>said || got=$?
+  [ $got = 2 ] && grep -q "window is larger than 128 MB" said || fail "a large window: exit $got: $(cat said)"
+done
+"$TTMEM" fit long.log.zst -q >/dev/null || fail "a small file packed with --long"
+
+# Ranks: a damaged file, a cut archive, a damaged member.
+mkdir ranks
+for r in 0 1 2; do cp ok.log ranks/rank$r.log; done
+tar cf ranks.tar -C ranks . && (cd ranks && python3 -m zipfile -c ../ranks.zip rank0.log rank1.log rank2.log)
+gzip -k ranks.tar
+for set in ranks ranks.tar ranks.tar.gz ranks.zip; do status 0 "$TTMEM" analyze $set --check -q --no-json; done
+head -c 3000000 ranks.tar >cut.tar
+head -c -2048 ranks.tar.gz >cut.tar.gz
+head -c "$(($(stat -c %s ok.log) + 2048))" ranks.tar >between.tar
+damage ranks.zip bad.zip 0.4
+mkdir some && cp -r ranks/* some && head -c 900000 ok.log.zst >some/rank1.log.zst && rm some/rank1.log
+damage ok.log.zst some/rank1.log.zst 0.5
+for set in cut.tar cut.tar.gz between.tar bad.zip some; do
+  got=0
+  "$TTMEM" analyze $set --check -q --no-json 2>said || got=$?
+  [ $got = 2 ] && [ -s said ] || fail "$set: exit $got: $(cat said)"
+done
+for set in cut.tar cut.tar.gz some; do status 0 "$TTMEM" analyze $set --check -q --no-json --allow-partial; done
+
+# Recordings, graph captures, modules, databases, training logs.
+judged=("plan RECORDING --board n150" "analyze RECORDING --check -q --no-json")
+for q in "${judged[@]}"; do
+  # shellcheck disable=SC2086
+  status 0 "$TTMEM" ${q//RECORDING/recording_caches.json}
+  for part in 0.5 0.9; do
+    python3 -c 'import sys; b = open("recording_caches.json", "rb").read(); open("part.json", "wb").write(b[:int(len(b) * float(sys.argv[1]))])' $part
+    # shellcheck disable=SC2086
+    status 2 "$TTMEM" ${q//RECORDING/part.json}
+  done
+done
+head -c "$(($(stat -c %s "$data/capture_small.json") * 3 / 4))" "$data/capture_small.json" >capture.json
+status 0 "$TTMEM" analyze "$data/capture_small.json" --check -q --no-json
+status 2 "$TTMEM" analyze capture.json --check -q --no-json
+status 0 "$TTMEM" analyze capture.json --check -q --no-json --allow-partial
+status 0 "$TTMEM" predict "$data/program.mlir" --board p150
+for part in 2 3 4; do
+  head -c "$(($(stat -c %s "$data/program.mlir") * part / 5))" "$data/program.mlir" >module.mlir
+  status 2 "$TTMEM" predict module.mlir --board p150
+done
+train="train --logs LOG --check --device_memory 900GB"
+# shellcheck disable=SC2086
+status 0 "$TTMEM" ${train//LOG/tinyllama_train.log}
+gzip -k tinyllama_train.log
+head -c "$(($(stat -c %s tinyllama_train.log.gz) - 30))" tinyllama_train.log.gz >train.log.gz
+# shellcheck disable=SC2086
+status 2 "$TTMEM" ${train//LOG/train.log.gz}
+# shellcheck disable=SC2086
+status 0 "$TTMEM" ${train//LOG/train.log.gz} --allow-partial
