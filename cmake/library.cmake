@@ -23,6 +23,11 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
 endif()
 list(FILTER ttmem_sources EXCLUDE REGEX "/base/os_[a-z]+\\.c$")
 list(APPEND ttmem_sources ${CMAKE_SOURCE_DIR}/src/base/os_${ttmem_os}.c)
+# Only for a program that has musl inside.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/bytes_musl.c PROPERTIES COMPILE_OPTIONS -fno-builtin)
+if(NOT TTMEM_TARGET MATCHES "musl")
+  list(REMOVE_ITEM ttmem_sources ${CMAKE_SOURCE_DIR}/src/base/bytes_musl.c)
+endif()
 
 include(cmake/web.cmake)
 
