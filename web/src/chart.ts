@@ -83,7 +83,7 @@ export function makeChart(app: Zoomed, host: HTMLElement, parts: ChartParts): uP
       width: Math.max(300, host.clientWidth),
       height: parts.height,
       legend: { show: false },
-      padding: [18, 12, 0, 0],
+      padding: [18, 18, 0, 0], // half of the last label stands right of the plot
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       scales: {
         x: { time: false, range: () => [app.range().from, app.range().to] },
