@@ -150,7 +150,7 @@ static void tell_changes(live *l, uint64_t now_ms) {
 static void on_alarm(void *context, const ttm_alarm_event *event) {
   live *l = context;
   const char *command = l->options->value[TTM_OPTION_EXEC];
-  ttm_buf words = {0};
+  ttm_buf words = {0}, note = {0};
   l->alarmed = true;
   ttm_alarm_words(&words, event);
   if (l->on_screen) { /* shown there; after its end when the alarm ends it */
@@ -161,7 +161,14 @@ static void on_alarm(void *context, const ttm_alarm_event *event) {
   } else {
     write_out(l, &words);
   }
-  if (command && !l->status)
+  if (command && !ttm_watch_is_own(event->device)) { /* who says so could say anything */
+    ttm_buf_printf(&note, "ttmem: note: the command of --exec is not run: the numbers are those of user %lu\n",
+                   (unsigned long)event->device->owner);
+    if (l->on_screen)
+      ttm_buf_put(&l->message, ttm_buf_str(&note)), ttm_buf_free(&note);
+    else
+      ttm_terminal_note(&note);
+  } else if (command && !l->status)
     l->status = ttm_alarm_command_start(command, event, &l->usual, l->on_screen, &l->command, &l->err);
 }
 

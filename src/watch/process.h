@@ -3,6 +3,8 @@
 #ifndef TTM_WATCH_PROCESS_H
 #define TTM_WATCH_PROCESS_H
 
+#include <sys/types.h>
+
 #include "base/buf.h"
 
 /* What the system says of a process number at one moment. */
@@ -18,6 +20,9 @@ ttm_process ttm_process_look(int32_t pid);
 /* True when it is the process that wrote at `updated_ns` (since 1970): one that began later is another one with the same number. A
  * name that changed only decides when the clock may have been set in between. */
 bool ttm_process_wrote(const ttm_process *process, uint64_t updated_ns, const char *name);
+
+/* True when the user `owner` runs it. False for others, and where that may not be looked at. */
+bool ttm_process_is_of(int32_t pid, uid_t owner);
 
 /* Appends the value of a variable in the environment that the process was started with. False when it has none, or may not be
  * looked at. */

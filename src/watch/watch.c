@@ -45,6 +45,10 @@ bool ttm_watch_is_idle(const ttm_watch_device *device) {
   return !any && !device->alive;
 }
 
+static bool is_own(uid_t owner) { return !owner || owner == geteuid(); }
+
+bool ttm_watch_is_own(const ttm_watch_device *device) { return is_own(device->owner); }
+
 bool ttm_watch_is_mock_beside_real(const ttm_watch *watch, const ttm_watch_device *device) {
   bool real = watch->driver_board != NULL;
   for (size_t i = 0; i < watch->devices.n; i++) {
@@ -158,6 +162,19 @@ static ttm_watch_process judge(ttm_watch *watch, const ttm_shm_slot *slot, const
   return row;
 }
 
+/* A living process of somebody else: who has the file cannot know what that one holds. Root can. 0: there is none. */
+static int32_t find_invented(ttm_watch *watch, const ttm_watch_device *known, uid_t owner,
+                             const ttm_shm_segment *segment) {
+  for (uint32_t i = 0; owner && i < segment->slot_count; i++) {
+    const ttm_shm_slot *slot = &segment->slots[i];
+    const ttm_watch_process *before = known ? find_process(known->processes.at, known->processes.n, slot->pid) : NULL;
+    ttm_watch_process row = judge(watch, slot, before);
+    bool same = before && before->alive && before->start == row.start && known->owner == owner;
+    if (row.alive && !same && !ttm_process_is_of(slot->pid, owner)) return slot->pid;
+  }
+  return 0;
+}
+
 static int take_slots(ttm_watch *watch, ttm_watch_device *device, const ttm_shm_segment *segment) {
   size_t before_count = device->processes.n;
   if (ttm_vec_reserve(&device->processes, segment->slot_count)) return TTM_ENOMEM;
@@ -269,8 +286,9 @@ static int explain_fault(ttm_watch *watch, const char *file, reading how, ttm_sh
                   (unsigned long long)segment->asic_id);
 }
 
-static int take_segment(ttm_watch *watch, uint64_t asic_id, const char *raw, const ttm_shm_segment *segment,
+static int take_segment(ttm_watch *watch, uid_t owner, const char *raw, const ttm_shm_segment *segment,
                         uint64_t now_ms) {
+  uint64_t asic_id = segment->asic_id;
   ttm_watch_device *device = find_device(watch, asic_id);
   if (!device) device = add_device(watch, asic_id);
   if (!device) return TTM_ENOMEM;
@@ -278,6 +296,7 @@ static int take_segment(ttm_watch *watch, uint64_t asic_id, const char *raw, con
   uint64_t changed = device->changed;
   memcpy(device->raw, raw, TTM_SHM_BYTES);
   device->device_id = segment->device_id;
+  device->owner = owner;
   device->seen = true;
   device->stale = false;
   if (take_slots(watch, device, segment)) return TTM_ENOMEM;
@@ -306,12 +325,18 @@ static int look_at(ttm_watch *watch, int dir, const char *file, uint64_t asic_id
     if (fd >= 0) close(fd);
     return complain(watch, file, "is not a regular file");
   }
+  if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+    close(fd);
+    return complain(watch, file, "may be written by other users: not made by tt-metal");
+  }
   reading how = read_stable(fd, known, raw, &n);
   close(fd);
   ttm_shm_fault fault = ttm_shm_segment_read(&segment, (ttm_str){raw, how == READ_WHOLE ? TTM_SHM_BYTES : 0});
   if (how != READ_WHOLE || fault || segment.asic_id != asic_id)
     return explain_fault(watch, file, how, fault, n, &segment);
-  return take_segment(watch, asic_id, raw, &segment, now_ms);
+  int32_t invented = find_invented(watch, known, st.st_uid, &segment);
+  if (invented) return complain(watch, file, "names process %d, which another user runs: not believed", (int)invented);
+  return take_segment(watch, st.st_uid, raw, &segment, now_ms);
 }
 
 static void drop_unseen(ttm_watch *watch) {
@@ -335,18 +360,36 @@ static int by_file(const void *left, const void *right) {
   return strcmp(((const ttm_watch_problem *)left)->file, ((const ttm_watch_problem *)right)->file);
 }
 
-int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
+/* Those of this user and root, or those of others. */
+static int look_at_all(ttm_watch *watch, DIR *dir, bool own, uint64_t now_ms, size_t *left, size_t *more) {
   int status = TTM_OK;
   uint64_t asic_id;
+  rewinddir(dir);
+  for (struct dirent *entry; !status && (entry = readdir(dir));) {
+    struct stat st;
+    if (!ttm_shm_file_name(ttm_str_of(entry->d_name), &asic_id)) continue;
+    bool there = !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW);
+    if ((there && is_own(st.st_uid)) != own) continue;
+    if (*left)
+      status = look_at(watch, dirfd(dir), entry->d_name, asic_id, now_ms), --*left;
+    else
+      ++*more;
+  }
+  return status;
+}
+
+int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err) {
+  int status = TTM_OK;
   watch->problems.n = watch->looked_at.n = 0;
   if (!watch->looks++) watch->driver_board = ttm_chip_board_of_driver(watch->options.sysfs);
   DIR *dir = opendir(watch->options.dir);
   if (!dir) return ttm_error_set(err, TTM_EIO, "cannot read the folder '%s': %s", watch->options.dir, strerror(errno));
   for (size_t i = 0; i < watch->devices.n; i++) watch->devices.at[i]->seen = false;
-  for (struct dirent *entry; !status && (entry = readdir(dir));) {
-    if (!ttm_shm_file_name(ttm_str_of(entry->d_name), &asic_id)) continue;
-    status = look_at(watch, dirfd(dir), entry->d_name, asic_id, now_ms);
-  }
+  size_t left = TTM_WATCH_FILES, more = 0;
+  if (!status) status = look_at_all(watch, dir, true, now_ms, &left, &more);
+  if (!status) status = look_at_all(watch, dir, false, now_ms, &left, &more);
+  if (!status && more)
+    status = complain(watch, watch->options.dir, "has %zu more files like those of chips: not read", more);
   closedir(dir);
   if (status) return ttm_error_nomem(err);
   size_t before = watch->devices.n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watching the chips of this machine: every look reads the live files of running ttnn processes (parse/shm_segment.h) into a table of
- * devices and processes. A file is believed when two copies in a row are equal and make sense; otherwise the last good reading
+ * devices and processes. A file is believed when two copies in a row are equal and make sense, nobody but its owner may write to it (tt-metal makes
+ * it so), and the processes it names are that user's; otherwise the last good reading
  * stays, marked, and a problem says why. Everything in a ttm_watch is borrowed and changes with the next look. */
 #ifndef TTM_WATCH_WATCH_H
 #define TTM_WATCH_WATCH_H
@@ -11,6 +12,9 @@
 #include "parse/shm_segment.h"
 #include "watch/process.h"
 
+enum {
+  TTM_WATCH_FILES = 256
+}; /* that are read; those of this user and of root first. A machine has 32 chips, or 128 */
 enum { TTM_WATCH_HISTORY = 60, TTM_WATCH_STEP_MS = 1000 };
 
 typedef struct ttm_watch_process {
@@ -26,6 +30,7 @@ typedef enum ttm_board_source { TTM_BOARD_UNKNOWN, TTM_BOARD_SAID, TTM_BOARD_MOC
 typedef struct ttm_watch_device {
   uint64_t asic_id;
   uint32_t device_id;
+  uid_t owner;                 /* of the file */
   uint64_t used[TTM_USES];     /* by processes that live */
   uint64_t dead[TTM_USES];     /* in the slots of processes that do not */
   uint64_t others[TTM_USES];   /* part of `used`: by processes that found all slots taken */
@@ -84,6 +89,9 @@ int ttm_watch_look(ttm_watch *watch, uint64_t now_ms, ttm_error *err);
 bool ttm_watch_is_idle(const ttm_watch_device *device);
 /* Of a mock board, on a machine that has a real one. */
 bool ttm_watch_is_mock_beside_real(const ttm_watch *watch, const ttm_watch_device *device);
+
+/* The file is of this user, or of root: nobody else says what is in it. */
+bool ttm_watch_is_own(const ttm_watch_device *device);
 
 /* In percent of the capacity; -1 when that is not known. */
 double ttm_watch_percent(const ttm_watch_device *device, ttm_use use);

@@ -341,6 +341,65 @@ class Live(Case):
         self.assertEqual(live.wait(WAIT), 0)
         self.assertFalse(os.path.exists(pwned))
 
+    # ---- Files of other users
+
+    def as_nobody(self, script):
+        """A process of another user that lives until the test ends, in a folder where anybody may write. It says when it is ready."""
+        if os.getuid():
+            self.skipTest("needs root, to be somebody else")
+        os.chmod(self.work, 0o755)
+        os.chmod(self.shm, 0o1777)
+        code = "import os, sys, time\nsys.path.insert(0, %r)\nfrom segments import Segment\nos.umask(0o022)\n%s\nprint('ready', flush=True)\ntime.sleep(1000)" % (os.path.dirname(os.path.abspath(__file__)), script)
+        process = subprocess.Popen(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "/usr/bin/env", "python3", "-c", code], stdout=subprocess.PIPE, text=True, env={**self.env, "PYTHONDONTWRITEBYTECODE": "1"})
+        self.addCleanup(lambda: (process.kill(), process.wait(), process.stdout.close()))
+        if process.stdout.readline() != "ready\n":
+            self.skipTest("nobody cannot run Python here")
+        return process
+
+    def test_a_file_that_names_anothers_process_is_not_believed(self):
+        mine = self.child()
+        other = self.as_nobody("Segment(%r, 1, 0).hold(0, %d, dram=%d)\nSegment(%r, 2, 1).hold(0, os.getpid(), dram=77)" % (self.shm, mine.pid, N150_DRAM, self.shm))
+        done = self.run_live("--once", "--json")
+        self.assertEqual([(d["asic_id"], d["dram_B"]) for d in json.loads(done.stdout)["devices"]], [(2, 77)])
+        self.assertIn("tt_device_1_memory names process %d, which another user runs: not believed" % mine.pid, done.stderr)
+        Segment(self.shm, 3, 2).hold(0, other.pid, dram=5)  # root may say what others hold
+        self.assertEqual([d["asic_id"] for d in self.devices()], [2, 3])
+
+    def test_a_file_that_others_can_write_is_not_believed(self):
+        chip = Segment(self.shm, 4)
+        chip.hold(0, self.child().pid, dram=5)
+        os.chmod(chip.path, 0o666)
+        done = self.run_live("--once", "--json", status=2)
+        self.assertEqual(json.loads(done.stdout)["devices"], [])
+        self.assertIn("may be written by other users", done.stderr)
+
+    def test_the_claim_of_another_user_runs_no_command(self):
+        ran = os.path.join(self.work, "ran")
+        self.as_nobody("Segment(%r, 1, 0).hold(0, os.getpid(), dram=%d)" % (self.shm, N150_DRAM))
+        live = self.start_live("--alarm", "dram:90%", "--board", "n150", "--exec", "echo $TTMEM_ALARM_ASIC_ID >>'%s'" % ran)
+        while "alarm: device 0: DRAM at 100.0 %" not in live.stdout.readline():
+            pass
+        Segment(self.shm, 2, 1).hold(0, self.child().pid, dram=N150_DRAM)
+        until(lambda: os.path.exists(ran), "the command for one's own")
+        live.send_signal(signal.SIGINT)
+        self.assertIn("the command of --exec is not run: the numbers are those of user 65534", live.communicate(timeout=WAIT)[1])
+        with open(ran) as file:
+            self.assertEqual(file.read(), "2\n")
+
+    def test_thousands_of_files_hide_nothing_and_cost_little(self):
+        process = self.as_nobody("s = Segment(%r, 1, 0)\ndata = s.bytes()\nfor i in range(2, 20000):\n    with open('%s/tt_device_%%d_memory' %% i, 'wb') as f:\n        s.asic_id = i\n        f.write(s.bytes() if i %% 100 == 0 else data)" % (self.shm, self.shm))
+        Segment(self.shm, 20001, 7).hold(0, self.child().pid, dram=5)
+        before = os.times()
+        done = self.run_live("--once", "--json")
+        after = os.times()
+        devices = {d["asic_id"]: d["dram_B"] for d in json.loads(done.stdout)["devices"]}
+        self.assertEqual(devices[20001], 5)
+        self.assertLessEqual(len(devices), 256)
+        self.assertRegex(done.stderr, r"has 19\d\d\d more files like those of chips: not read")
+        self.assertLess(len(done.stderr.splitlines()), 300)
+        self.assertIsNone(process.poll())
+        self.assertLess(after.children_user + after.children_system - before.children_user - before.children_system, 2)  # a bound, no measure
+
     # ---- Prometheus
 
     def serve(self, *args):
