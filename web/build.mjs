@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the pages and turns them into C. Runs on any node since 12 and starts esbuild's own executable, which needs no node at all:
 // Ubuntu 22.04 has only node 12.
-// usage: node web/build.mjs OUT.c
+// usage: node web/build.mjs OUT.c                      the pages of reports
+//        node web/build.mjs --open OUT.html ENGINE    the page that needs nothing installed, with the engine (cmake/wasm.cmake) inside
 import { spawnSync } from "child_process";
 import { createHash } from "crypto";
 import { existsSync, mkdtempSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "fs";
 import { tmpdir } from "os";
 import { dirname, join } from "path";
 import { fileURLToPath } from "url";
+import { deflateSync } from "zlib";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const esbuild = join(here, "node_modules", "@esbuild", `linux-${process.arch}`, "bin", "esbuild");
@@ -28,6 +30,7 @@ function bundle(entry) {
   );
   if (done.status !== 0) fail(`esbuild could not bundle web/src/${entry}`);
   const parts = ["page.js", "page.css"].map((name) => {
+    if (!existsSync(join(folder, name))) return ""; // a worker has no style
     const text = readFileSync(join(folder, name), "utf8").trim();
     unlinkSync(join(folder, name));
     return text;
@@ -58,22 +61,50 @@ const PAGES = [
   ["diff", "diff.ts", "memory compared", "ttmem diff BEFORE AFTER"],
 ];
 
-function page([name, entry, subject, instead]) {
+// The program and the style of a page, as they stand in it.
+function parts(entry) {
   const [code, style] = bundle(entry);
   // "</script" inside a string of the program would end the element.
-  const script = (notice() + code).replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
-  const html = readFileSync(join(here, "page.html"), "utf8")
+  return [(notice() + code).replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--"), style];
+}
+
+function template(scripts, styles, more) {
+  return readFileSync(join(here, "page.html"), "utf8")
     .replace(/<!-- SPDX.*?-->\n/, "")
-    .replace("{{policy}}", () => `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; base-uri 'none'; form-action 'none'`)
+    .replace("{{policy}}", () => `default-src 'none'; script-src ${scripts}; style-src ${styles}; img-src data:; ${more}base-uri 'none'; form-action 'none'`);
+}
+
+function page([name, entry, subject, instead]) {
+  const [script, style] = parts(entry);
+  const html = template(hash(script), hash(style), "")
     .replace("{{subject}}", subject)
     .replace("{{instead}}", instead)
     .replace("{{style}}", () => style);
-  const parts = html.split(/\{\{(?:title|data|program)\}\}/);
-  if (parts.length !== 4) fail("web/page.html must hold {{title}}, {{data}} and {{program}} once each, in this order");
-  const [start, body, between, end] = parts;
+  const pieces = html.split(/\{\{(?:title|data|program)\}\}/);
+  if (pieces.length !== 4) fail("web/page.html must hold {{title}}, {{data}} and {{program}} once each, in this order");
+  const [start, body, between, end] = pieces;
   return array(`${name}_start`, start) + array(`${name}_body`, body) + array(`${name}_program`, `${between}<script>${script}</script>\n`) + array(`${name}_end`, end);
 }
 
-const [out] = process.argv.slice(2);
-if (!out) fail("usage: node web/build.mjs OUT.c");
+// The page that needs nothing installed. What is inside inherits its policy: the worker, which compiles nothing but the engine, and the
+// frame with the report's page, whose program and style are allowed by their hashes.
+function openPage(engine) {
+  const [script, style] = parts("open.ts"), [reportScript, reportStyle] = parts("main.ts");
+  const data = (id, bytes) => `<script type="text/plain" id="data.${id}">${deflateSync(bytes, { level: 9 }).toString("base64")}</script>\n`;
+  return template(`${hash(script)} ${hash(reportScript)} 'wasm-unsafe-eval'`, `${hash(style)} ${hash(reportStyle)}`, "worker-src blob:; frame-src blob:; ")
+    .replace("{{title}} — {{subject}}", "ttmem")
+    .replace(/\n<meta name="generator".*/, "") // no report: it holds no data
+    .replace("This report draws itself", "This page reads logs")
+    .replace("{{instead}}", "ttmem analyze LOG")
+    .replace("{{style}}", () => style)
+    .replace("{{data}}", () => data("worker", bundle("engine.ts")[0]) + data("engine", engine))
+    .replace("{{program}}", () => `<script>${script}</script>`);
+}
+
+const [out, ...rest] = process.argv.slice(2);
+if (out === "--open" && rest.length === 2) {
+  writeFileSync(rest[0], openPage(readFileSync(rest[1])));
+  process.exit();
+}
+if (!out || rest.length) fail("usage: node web/build.mjs OUT.c | --open OUT.html ENGINE");
 writeFileSync(out, `/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by web/build.mjs; not to be edited. */\n#include "report/html/html_page.h"\n\n${PAGES.map(page).join("")}`);

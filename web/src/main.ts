@@ -48,6 +48,16 @@ function navigation(main: HTMLElement): HTMLElement {
   return h("nav", { class: "nav", "aria-label": "Sections" }, list);
 }
 
+// Inside the page that reads files (open.ts) a file dropped on the report is the next one to read.
+function handUpDrops(): void {
+  if (location.protocol !== "blob:") return;
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer?.files.length) window.parent.postMessage(event.dataTransfer.files[0], "*");
+  });
+}
+
 async function start(): Promise<void> {
   const root = document.getElementById("app")!;
   const model = await Model.load();
@@ -119,4 +129,5 @@ function exposeForTests(timeline: Timeline | null, find: Find, blocks: BlockMap)
   Object.assign(window, { ttmemRedraws: () => timeline?.takeRedraws() ?? [], ttmemFound: () => find.takeTimes(), ttmemBlockRedraws: () => blocks.takeRedraws() });
 }
 
+handUpDrops();
 run(start, "ttmem --llm --logfile LOG");
