@@ -138,7 +138,11 @@ golden-update: ## rewrites the expected outputs under tests/ and in examples/ fr
 release-check: ## names what is missing from a release: version, changelog section, tag, documents
 	@scripts/release-check
 
-.PHONY: static wheels deb dist test-dist
+.PHONY: web static wheels deb dist test-dist
+web: ## one page with the engine inside, for who has nothing installed: build/ttmem.html
+	@scripts/setup web
+	@scripts/web
+
 static: ## one file without any library: build/dist/ttmem-*, for x86_64 and aarch64 Linux, and for macOS on arm64 (built, but not run)
 	@scripts/setup dist
 	@scripts/static x86_64-linux-musl aarch64-linux-musl aarch64-macos

@@ -13,7 +13,7 @@ foreach(room base parse profile l1 analyze report)
   file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()
-list(REMOVE_ITEM ttmem_sources ${CMAKE_SOURCE_DIR}/src/base/temp_dir.c ${CMAKE_SOURCE_DIR}/src/base/own_dir.c) # folders
+list(FILTER ttmem_sources EXCLUDE REGEX "/base/(os_[a-z]+|temp_dir|own_dir)\\.c$") # web/engine/os.c has what the system gives
 include(cmake/web.cmake)
 
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)

@@ -20,8 +20,8 @@ async function loadEngine(): Promise<Engine> {
   return { module: await WebAssembly.compile((await bytesOf("engine")) as Uint8Array<ArrayBuffer>), worker: URL.createObjectURL(program) };
 }
 
-// "412.3 MB of 1,024.0 MB, 512.0 MB/s"
-const speed = (read: number, size: number, seconds: number): string => `${bytes(read)} of ${bytes(size)}${seconds > 0.2 ? `, ${bytes(Math.round(read / seconds))}/s` : ""}`;
+// ", 512.0 MB/s"; of a small file it would be the time of everything else.
+const speed = (read: number, seconds: number): string => (read > 1 << 24 && seconds > 0 ? `, ${bytes(Math.round(read / seconds))}/s` : "");
 
 class Opener {
   private readonly root = document.getElementById("app")!;
@@ -31,7 +31,7 @@ class Opener {
   private shown = ""; // address of the report page
   private frame: HTMLIFrameElement | null = null;
 
-  start(): void {
+  async start(): Promise<void> {
     add(document.body, this.input);
     document.addEventListener("dragover", (event) => this.over(event));
     document.addEventListener("dragleave", () => this.mark(false));
@@ -40,6 +40,8 @@ class Opener {
       if (event.source === this.frame?.contentWindow && event.data instanceof File) void this.open(event.data); // dropped on the report
     });
     this.ask();
+    await this.engine;
+    document.documentElement.dataset.ready = "true";
   }
 
   private mark(over: boolean): void {
@@ -107,7 +109,7 @@ class Opener {
       if ("failure" in event.data) return this.ask(event.data.failure, file.name);
       const { read } = event.data;
       bar.value = read;
-      replace(words, read < file.size ? speed(read, file.size, seconds) : `${bytes(file.size)} read, analyzing`);
+      replace(words, read < file.size ? `${bytes(read)} of ${bytes(file.size)}${speed(read, seconds)}` : `${bytes(file.size)} read, analyzing`);
     });
     this.worker.postMessage({ module, file } satisfies Job);
   }
@@ -118,7 +120,7 @@ class Opener {
     const name = visible(file.name);
     this.shown = URL.createObjectURL(page);
     this.frame = h("iframe", { id: "report", title: `Report of ${name}`, sandbox: "allow-scripts allow-downloads allow-modals", src: this.shown });
-    const took = h("span", { class: "muted" }, speed(file.size, file.size, seconds).replace(/^.* of /, ""));
+    const took = h("span", { class: "muted" }, `${bytes(file.size)}${speed(file.size, seconds)}`);
     const save = h("button", { type: "button", class: "small", id: "save", click: () => download(`${file.name.replace(/\.[^.]*$/, "")}_report.html`, page) }, "Save page");
     replace(this.root, h("header", { class: "open-bar" }, h("strong", { class: "open-name", title: name }, name), took, save, this.choose("Open another file", true)), this.frame);
     this.frame.focus();
@@ -126,4 +128,4 @@ class Opener {
 }
 
 watchTheme(() => undefined);
-run(() => Promise.resolve(new Opener().start()), "ttmem analyze LOG");
+run(() => new Opener().start(), "ttmem analyze LOG");

@@ -125,6 +125,7 @@ export class System {
     this.bytes(at, 64).fill(0);
     this.view.setUint8(at + 16, kind);
     this.view.setBigUint64(at + 32, BigInt(size), true);
+    this.view.setBigUint64(at + 48, BigInt(this.file.lastModified) * 1000000n, true); // nanoseconds
     return 0;
   }
 

@@ -4,9 +4,7 @@
 #define TTM_ENGINE_PTHREAD_H
 
 #include <errno.h>
-#include <stddef.h>
-
-typedef int pthread_t, pthread_mutex_t, pthread_cond_t;
+#include <sys/types.h>
 
 static inline int pthread_create(pthread_t *thread, const void *attributes, void *(*run)(void *), void *argument) {
   (void)thread, (void)attributes, (void)run, (void)argument;
