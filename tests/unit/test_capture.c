@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graph captures: what their nodes become, what tt-metal's extractors make of them, and what they really took. The figures of
- * tests/data/capture_small.json are derived by hand in docs/captures.md. */
+ * tests/data/capture_small.json are derived by hand. */
 #include "unit.h"
 
 #include "analyze/pitfalls.h"

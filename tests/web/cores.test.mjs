@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // L1 core by core: colours of known cores, blocks of one core to scale, the clash on its cores, keys, and what is read out. capture_small.json is
-// worked out by hand in docs/captures.md; recording_clash.json was recorded by `ttmem run --board n150`: shards on [0-0 - 3-1], a large L1 tensor made
+// worked out by hand; recording_clash.json was recorded by `ttmem run --board n150`: shards on [0-0 - 3-1], a large L1 tensor made
 // in clash.py:8, and the softmax of clash.py:9 that meets it on [0-0 - 7-1].
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
