@@ -89,7 +89,7 @@ test("a recording: bars and picture of the fullest core, and its numbers are tho
 });
 
 test("a model of semaphores, caches and weights: each class of live tensors has its colour", async () => {
-  await withPage(report(join(SOURCE, "demo", "llama_8b_n150.json.zst")), {}, async (page) => {
+  await withPage(report(join(SOURCE, "demo", "llama_8b_n150.json.zst")).page, {}, async (page) => {
     const parts = await page.locator("[data-live] .live-part").evaluateAll((all) => all.map((part) => [part.title, getComputedStyle(part).background]));
     assert.ok(parts.some(([title]) => title.startsWith("semaphores")));
     for (const [title, background] of parts) assert.ok(!background.startsWith("rgba(0, 0, 0, 0) none"), `${title}: ${background}`);
