@@ -22,8 +22,12 @@ int ttm_ledger_give(ttm_ledger *l, uint32_t holding, uint32_t op) {
 int ttm_ledger_label(ttm_ledger *l, ttm_label label, uint32_t *out) {
   const void *words[] = {label.name.p, label.op.p, label.at.p, (const void *)(uintptr_t)label.class};
   uint64_t key = ttm_hash(words, sizeof words, ttm_hash_seed());
-  *out = ttm_map_get(&l->label_ids, key, TTM_NONE);
-  if (*out != TTM_NONE) return TTM_OK;
+  for (; (*out = ttm_map_get(&l->label_ids, key, TTM_NONE)) != TTM_NONE; key++) {
+    const ttm_label *known = &l->labels.at[*out];
+    if (known->name.p == label.name.p && known->op.p == label.op.p && known->at.p == label.at.p &&
+        known->class == label.class)
+      return TTM_OK;
+  }
   *out = (uint32_t)l->labels.n;
   return ttm_vec_push(&l->labels, label) ? TTM_ENOMEM : ttm_map_set(&l->label_ids, key, *out);
 }

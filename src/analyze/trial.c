@@ -14,6 +14,10 @@ typedef struct cost_row {
   uint64_t before, after; /* bytes per bank: here as recorded, there as changed */
   int memory;             /* TTM_REPLAY_*; -1: not on the device */
   uint32_t refused;       /* changes of the mask that this type cannot take */
+  struct {
+    const ttm_tensor_type *type;
+    uint32_t marks, by_class;
+  } of;
 } cost_row;
 
 /* Something that happens to a holding before the first entry behind an operation. */
@@ -109,7 +113,7 @@ static int memory_of(ttm_buffer_kind buffer) {
 }
 
 static cost_row cost_type(const stage *s, const ttm_tensor_type *type, uint32_t marks, uint32_t by_class) {
-  cost_row row = {.memory = memory_of(type->buffer)};
+  cost_row row = {.memory = memory_of(type->buffer), .of = {type, marks, by_class}};
   ttm_tensor_type now = *type;
   const char *why;
   if (row.memory >= 0)
@@ -128,13 +132,12 @@ static cost_row cost_type(const stage *s, const ttm_tensor_type *type, uint32_t 
 }
 
 static const cost_row *cost_of(stage *s, const ttm_tensor_type *type, uint32_t marks, uint32_t by_class) {
-  struct {
-    const ttm_tensor_type *type;
-    uint32_t marks, by_class;
-  } words = {type, marks, by_class};
-  uint64_t key = ttm_hash(&words, sizeof words, ttm_hash_seed());
-  uint32_t at = ttm_map_get(&s->cost_of, key, TTM_NONE);
-  if (at != TTM_NONE) return &s->costs.at[at];
+  const uint64_t words[] = {(uint64_t)(uintptr_t)type, (uint64_t)marks << 32 | by_class};
+  uint64_t key = ttm_hash(words, sizeof words, ttm_hash_seed());
+  for (uint32_t at; (at = ttm_map_get(&s->cost_of, key, TTM_NONE)) != TTM_NONE; key++) {
+    const cost_row *row = &s->costs.at[at];
+    if (row->of.type == type && row->of.marks == marks && row->of.by_class == by_class) return row;
+  }
   if (ttm_vec_push(&s->costs, cost_type(s, type, marks, by_class)) ||
       ttm_map_set(&s->cost_of, key, (uint32_t)(s->costs.n - 1)))
     return s->status = TTM_ENOMEM, NULL;

@@ -66,9 +66,14 @@ int ttm_core_views_allocation(ttm_core_views *v, uint32_t event) {
 /* The program that these buffers make; one that ran before is found again. */
 static int find_program(ttm_core_views *v, size_t first, bool derived, uint32_t *out) {
   size_t n = v->buffers.n - first;
-  uint64_t hash = ttm_hash(v->buffers.at + first, n * sizeof *v->buffers.at, ttm_hash_seed() + derived);
-  *out = ttm_map_get(&v->program_of_hash, hash, TTM_NONE);
-  if (*out != TTM_NONE) return v->buffers.n = first, TTM_OK;
+  size_t bytes = n * sizeof *v->buffers.at;
+  uint64_t hash = ttm_hash(v->buffers.at + first, bytes, ttm_hash_seed() + derived);
+  for (; (*out = ttm_map_get(&v->program_of_hash, hash, TTM_NONE)) != TTM_NONE; hash++) {
+    const ttm_core_program *known = &v->programs.at[*out];
+    if (known->n == n && known->derived == derived &&
+        !memcmp(v->buffers.at + known->first, v->buffers.at + first, bytes))
+      return v->buffers.n = first, TTM_OK;
+  }
   *out = (uint32_t)v->programs.n;
   if (ttm_vec_push(&v->programs, (ttm_core_program){(uint32_t)first, (uint32_t)n, derived})) return TTM_ENOMEM;
   return ttm_map_set(&v->program_of_hash, hash, *out);
@@ -144,9 +149,10 @@ static int add_refused(ttm_core_views *v, const ttm_incident *incident) {
   all.kind = what->dataflow;
   all.refused = true;
   view.before = (uint32_t)ttm_core_events_before(&v->p->capture, incident->op);
-  uint64_t text = ttm_hash(what->core_range.p, what->core_range.n, ttm_hash_seed()) | UINT64_C(1) << 63;
-  if (ttm_core_sets_find(&v->sets, text, what->core_range, &all.cores) || ttm_vec_push(&v->buffers, all) ||
-      find_program(v, first, false, &view.program))
+  uint32_t text;
+  if (ttm_intern_add(&v->ranges, what->core_range, &text) ||
+      ttm_core_sets_find(&v->sets, text | UINT64_C(1) << 63, what->core_range, &all.cores) ||
+      ttm_vec_push(&v->buffers, all) || find_program(v, first, false, &view.program))
     return TTM_ENOMEM;
   return insert_view(v, view);
 }
@@ -215,6 +221,7 @@ void ttm_core_views_free(ttm_core_views *v) {
   ttm_vec_free(&v->views);
   ttm_vec_free(&v->lives);
   ttm_map_free(&v->program_of_hash);
+  ttm_intern_free(&v->ranges);
   ttm_map_free(&v->life_of_buffer);
 }
 

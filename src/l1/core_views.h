@@ -53,6 +53,7 @@ typedef struct ttm_core_views {
   TTM_VEC(ttm_core_program) programs;
   TTM_VEC(ttm_core_view) views;
   TTM_VEC(ttm_core_life) lives; /* by `from` */
+  ttm_intern ranges;            /* of refused programs, as their messages have them */
   ttm_map program_of_hash, life_of_buffer;
 } ttm_core_views;
 

@@ -13,8 +13,9 @@ typedef struct reader {
   ttm_str rest; /* not yet read */
   uint32_t line;
   ttm_module_types aliases;
-  ttm_map values;           /* of the function being read: hash of "%4" -> first of its values */
-  ttm_map functions;        /* hash of a name -> function */
+  ttm_intern names;
+  ttm_map values;           /* of the function being read: name "%4" -> first of its values */
+  ttm_map functions;        /* name -> function */
   TTM_VEC(ttm_str) callees; /* by operation: the name of the function it calls */
   ttm_op_line op;
   ttm_buf text;
@@ -24,7 +25,13 @@ typedef struct reader {
   bool inside, on_host;
 } reader;
 
-static uint64_t key_of(ttm_str name) { return ttm_hash(name.p, name.n, ttm_hash_seed()); }
+/* The number of a name that was given one; 0. */
+static uint32_t key_of(const reader *r, ttm_str name) { return ttm_intern_find(&r->names, name); }
+
+static int set_name(reader *r, ttm_map *map, ttm_str name, uint32_t value) {
+  uint32_t id;
+  return ttm_intern_add(&r->names, name, &id) ? TTM_ENOMEM : ttm_map_set(map, id, value);
+}
 
 /* ---- Types and values ---- */
 
@@ -52,7 +59,7 @@ static int name_results(reader *r, ttm_str text, uint32_t first) {
   while (ttm_str_starts(text, TTM_LIT("%"))) {
     ttm_str rest = ttm_str_from(text, 1), name = {text.p, ttm_scan_take_name(&rest).n + 1};
     uint64_t count = 1;
-    if (ttm_map_set(&r->values, key_of(name), first)) return TTM_ENOMEM;
+    if (set_name(r, &r->values, name, first)) return TTM_ENOMEM;
     if (ttm_str_take(&rest, TTM_LIT(":")) && !ttm_str_take_u64(&rest, &count)) break;
     first += (uint32_t)count;
     ttm_scan_skip_space(&rest);
@@ -66,7 +73,7 @@ static int name_results(reader *r, ttm_str text, uint32_t first) {
 /* "%4" or "%4#1" */
 static uint32_t value_of(const reader *r, ttm_str name) {
   ttm_str rest = name, base = ttm_str_take_to(&rest, '#');
-  uint32_t first = ttm_map_get(&r->values, key_of(base), TTM_NO_ROW);
+  uint32_t first = ttm_map_get(&r->values, key_of(r, base), TTM_NO_ROW);
   uint64_t k = 0;
   if (rest.n && !ttm_str_take_u64(&rest, &k)) return TTM_NO_ROW;
   return first < r->m->value_types.n && k < r->m->value_types.n - first ? first + (uint32_t)k : TTM_NO_ROW;
@@ -177,12 +184,12 @@ static int add_function(reader *r, ttm_str head) {
   ttm_map_clear(&r->values);
   for (uint32_t k = 0; k < f.arg_count; k++) {
     const ttm_module_arg *arg = &m->args.at[f.args + k];
-    if (ttm_map_set(&r->values, key_of(arg->ssa), f.values + k) || add_value(r, arg->type)) return TTM_ENOMEM;
+    if (set_name(r, &r->values, arg->ssa, f.values + k) || add_value(r, arg->type)) return TTM_ENOMEM;
   }
   r->inside = true;
   r->depth = 0;
-  if (ttm_map_get(&r->functions, key_of(f.name), TTM_NO_ROW) == TTM_NO_ROW &&
-      ttm_map_set(&r->functions, key_of(f.name), (uint32_t)m->functions.n))
+  if (ttm_map_get(&r->functions, key_of(r, f.name), TTM_NO_ROW) == TTM_NO_ROW &&
+      set_name(r, &r->functions, f.name, (uint32_t)m->functions.n))
     return TTM_ENOMEM;
   return ttm_vec_push(&m->functions, f);
 }
@@ -239,7 +246,7 @@ static void end_functions(reader *r) {
     m->functions.at[i].value_count = (uint32_t)next - m->functions.at[i].values;
   }
   for (size_t i = 0; i < m->ops.n; i++) {
-    if (r->callees.at[i].n) m->ops.at[i].callee = ttm_map_get(&r->functions, key_of(r->callees.at[i]), TTM_NO_ROW);
+    if (r->callees.at[i].n) m->ops.at[i].callee = ttm_map_get(&r->functions, key_of(r, r->callees.at[i]), TTM_NO_ROW);
   }
   find_entry(m);
 }
@@ -281,6 +288,7 @@ int ttm_module_parse(ttm_module *out, ttm_str text) {
   ttm_module_types_free(&r.aliases);
   ttm_map_free(&r.values);
   ttm_map_free(&r.functions);
+  ttm_intern_free(&r.names);
   ttm_vec_free(&r.callees);
   ttm_op_line_free(&r.op);
   ttm_buf_free(&r.text);

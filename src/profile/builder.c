@@ -7,14 +7,32 @@
 
 /* ---- Operation texts ----------------------------------------------------------------------------------------------- */
 
-/* The runtime prints a compiled operation with the same bytes in every run, so its hash stands for the text and only a new one is
- * parsed. 64 bits: among a million texts of one log two share a hash once in forty million logs. */
-int ttm_build_text(ttm_builder *b, uint64_t hash, const ttm_op_text *row, uint32_t *out) {
+/* The runtime prints a compiled operation with the same bytes in every run: only a new text is parsed. Where two texts share a hash, the second
+ * has the next number for its key. */
+
+/* The text that was read from `line`, or made of the row when that is empty; *hash becomes its key. */
+static uint32_t find_text(ttm_builder *b, uint64_t *hash, ttm_str line, const ttm_op_text *row) {
+  for (uint32_t id;; ++*hash, b->texts_collide = true) {
+    id = ttm_find_text(b, *hash);
+    if (id == TTM_NONE) return id;
+    ttm_str of = b->lines_of_texts.at[id];
+    if (of.n || line.n ? ttm_str_eq(of, line) : !memcmp(&b->profile->texts.at[id], row, sizeof *row)) return id;
+  }
+}
+
+static int add_text(ttm_builder *b, uint64_t key, ttm_str line, const ttm_op_text *row, uint32_t *out) {
   ttm_profile *p = b->profile;
-  if ((*out = ttm_find_text(b, hash)) != TTM_NONE) return TTM_OK;
-  if (ttm_vec_push(&p->texts, *row)) return TTM_ENOMEM;
+  ttm_str kept = {line.n ? ttm_arena_copy(&b->lines, line) : "", line.n};
+  if (!kept.p || ttm_vec_push(&b->lines_of_texts, kept) || ttm_vec_push(&p->texts, *row)) return TTM_ENOMEM;
   *out = (uint32_t)(p->texts.n - 1);
-  return ttm_map_set(&b->text_of_hash, hash, *out);
+  return ttm_map_set(&b->text_of_hash, key, *out);
+}
+
+int ttm_build_text_once(ttm_builder *b, const ttm_op_text *row, uint32_t *out) {
+  static const ttm_str none = {"", 0};
+  uint64_t hash = ttm_hash(row, sizeof *row, ttm_hash_seed());
+  *out = find_text(b, &hash, none, row);
+  return *out == TTM_NONE ? add_text(b, hash, none, row, out) : TTM_OK;
 }
 
 int ttm_build_type_text(ttm_builder *b, ttm_str op_type, uint32_t *out) {
@@ -126,14 +144,14 @@ int ttm_fill_text(ttm_builder *b, const ttm_op_line *line, ttm_str location, ttm
 int ttm_build_line_text(ttm_builder *b, ttm_str line, uint64_t hash, ttm_op_line *parsed, ttm_buf *location,
                         uint32_t *out) {
   ttm_op_text row;
-  *out = ttm_find_text(b, hash);
+  *out = find_text(b, &hash, line, NULL);
   if (*out != TTM_NONE) return TTM_OK;
   int status = ttm_op_line_parse(line, parsed);
   if (status) return status == TTM_EFORMAT ? TTM_OK : status;
   ttm_buf_clear(location);
   ttm_location_render(parsed->location, location);
   if (location->failed || ttm_fill_text(b, parsed, ttm_buf_str(location), &row)) return TTM_ENOMEM;
-  return ttm_build_text(b, hash, &row, out);
+  return add_text(b, hash, line, &row, out);
 }
 
 /* ---- Operations and tensors ---------------------------------------------------------------------------------------- */
@@ -334,6 +352,8 @@ void ttm_builder_free(ttm_builder *b) {
   }
   ttm_vec_free(&b->streams);
   ttm_map_free(&b->text_of_hash);
+  ttm_vec_free(&b->lines_of_texts);
+  ttm_arena_free(&b->lines);
   ttm_map_free(&b->type_of_string);
   ttm_map_free(&b->list_of_hash);
   ttm_vec_free(&b->known_lists);

@@ -51,6 +51,10 @@ typedef struct ttm_builder {
   TTM_VEC(ttm_stream *) streams; /* by rank */
   /* Rows that are stored once, and how they are found again. */
   ttm_map text_of_hash;
+  TTM_VEC(ttm_str)
+  lines_of_texts; /* by text: the operation line it was read from, in `lines`; empty when it was made */
+  ttm_arena lines;
+  bool texts_collide; /* two texts had one hash */
   ttm_map type_of_string;
   ttm_map list_of_hash; /* hash -> position of the list in `known_lists` */
   TTM_VEC(ttm_list) known_lists;
@@ -81,16 +85,12 @@ static inline int ttm_build_string(ttm_builder *b, ttm_str text, uint32_t *out) 
 int ttm_build_type(ttm_builder *b, ttm_str text, uint32_t *out);
 int ttm_build_list(ttm_builder *b, const uint32_t *ids, size_t n, ttm_list *out);
 
-/* The text that was added under this hash, or TTM_NONE. */
+/* The text that was added first under this hash, or TTM_NONE: the right one unless texts collide. */
 static inline uint32_t ttm_find_text(const ttm_builder *b, uint64_t hash) {
   return ttm_map_get(&b->text_of_hash, hash, TTM_NONE);
 }
-/* An operation text, stored once per hash. The row is all zero where it was not filled in. */
-int ttm_build_text(ttm_builder *b, uint64_t hash, const ttm_op_text *row, uint32_t *out);
-/* The same with the row's own hash. */
-static inline int ttm_build_text_once(ttm_builder *b, const ttm_op_text *row, uint32_t *out) {
-  return ttm_build_text(b, ttm_hash(row, sizeof *row, ttm_hash_seed()), row, out);
-}
+/* An operation text, stored once. The row is all zero where it was not filled in. */
+int ttm_build_text_once(ttm_builder *b, const ttm_op_text *row, uint32_t *out);
 /* The text of an operation line that has this hash, parsed when it is new; TTM_NONE when it is no whole operation. `parsed` and `location` are scratch. */
 int ttm_build_line_text(ttm_builder *b, ttm_str line, uint64_t hash, ttm_op_line *parsed, ttm_buf *location,
                         uint32_t *out);

@@ -466,7 +466,8 @@ static int type_of(ttm_capture_loader *l, const ttm_capture_node *node, const tt
   ttm_buf_put(&l->scratch, node->text[TTM_PARAM_LAYOUT]);
   ttm_buf_put(&l->scratch, (ttm_str){(const char *)shards, sizeof shards});
   if (l->scratch.failed) return TTM_ENOMEM;
-  uint64_t key = ttm_hash(l->scratch.at, l->scratch.n, ttm_hash_seed());
+  uint32_t key;
+  if (ttm_intern_add(&l->type_words, ttm_buf_str(&l->scratch), &key)) return TTM_ENOMEM;
   *out = ttm_map_get(&l->type_of_key, key, TTM_NONE);
   if (*out != TTM_NONE) return TTM_OK;
   ttm_capture_type_text(&l->scratch, node, buffer);
@@ -593,6 +594,7 @@ void ttm_capture_loader_free(ttm_capture_loader *l) {
   ttm_map_free(&l->row_of_tensor);
   ttm_vec_free(&l->tensor_types);
   ttm_map_free(&l->type_of_key);
+  ttm_intern_free(&l->type_words);
   ttm_vec_free(&l->inputs);
   ttm_vec_free(&l->outputs);
   ttm_vec_free(&l->wanted);

@@ -145,7 +145,8 @@ typedef struct ttm_capture_loader {
   ttm_map node_of_tensor;         /* counter of a tensor node -> nodes */
   ttm_map row_of_tensor;          /* counter of a tensor node that was read -> ttm_buffer */
   TTM_VEC(uint32_t) tensor_types; /* type of each tensor, TTM_NONE */
-  ttm_map type_of_key;            /* hash of what tensor nodes say -> type */
+  ttm_intern type_words;          /* what tensor nodes say */
+  ttm_map type_of_key;            /* number of such words -> type */
   TTM_VEC(uint32_t) inputs;       /* types the running operation takes */
   TTM_VEC(uint32_t) outputs;      /* reused */
   TTM_VEC(int64_t) wanted;        /* tensor nodes that the function started last takes */

@@ -170,10 +170,11 @@ static int dump_lines(ttm_log *log, const char *at, const char *end) {
 
 /* ---- Events ---------------------------------------------------------------------------------------------------------- */
 
-static int on_operation(ttm_log *log, ttm_log_rank *r, uint64_t hash, ttm_str text, uint32_t line) {
+/* `known`: the scanner compared the text with that of an earlier event, so its hash alone stands for it. */
+static int on_operation(ttm_log *log, ttm_log_rank *r, uint64_t hash, bool known, ttm_str text, uint32_t line) {
   ttm_builder *b = log->builder;
-  uint32_t id;
-  if (ttm_build_line_text(b, text, hash, &log->parsed, &log->location, &id)) return TTM_ENOMEM;
+  uint32_t id = known && !b->texts_collide ? ttm_find_text(b, hash) : TTM_NONE;
+  if (id == TTM_NONE && ttm_build_line_text(b, text, hash, &log->parsed, &log->location, &id)) return TTM_ENOMEM;
   log->last_line_bad = id == TTM_NONE;
   if (log->last_line_bad) {
     b->profile->seen.bad_op_lines++;
@@ -217,7 +218,7 @@ static int on_whole_block(ttm_log *log, ttm_log_rank *r, const ttm_event *e, con
                           uint32_t line) {
   const ttm_block_event *block = &e->block;
   ttm_str op_type = {chunk + block->type_at, block->type_n};
-  int rc = on_operation(log, r, block->hash, (ttm_str){chunk + e->text_at, e->text_n}, line);
+  int rc = on_operation(log, r, block->hash, true, (ttm_str){chunk + e->text_at, e->text_n}, line);
   if (!rc) rc = find_block_op(log, r, e->op_kind, op_type, line + 1);
   return rc ? rc : block_add_whole(log, r, block, rest, line + 1);
 }
@@ -297,7 +298,7 @@ static int take_event(ttm_log *log, const ttm_event *e, ttm_str chunk, const ttm
   ttm_stream *s = r->stream;
   switch ((ttm_event_kind)e->kind) {
     case TTM_EV_OPERATION:
-      return on_operation(log, r, e->hash, text, line);
+      return on_operation(log, r, e->hash, false, text, line);
     case TTM_EV_BEFORE_OP:
       return on_block(log, r, e->op_kind, text, line);
     case TTM_EV_BEFORE_SUBMIT:
