@@ -10,29 +10,30 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/hash.h"
 #include "base/host_name.h"
 #include "base/os.h"
 #include "report/live/watch_report.h"
 #include "serve/address.h"
+#include "serve/clients.h"
 #include "serve/compare.h"
 #include "serve/guard.h"
 #include "serve/history.h"
+#include "serve/index.h"
+#include "serve/pack.h"
 #include "serve/pages.h"
 
 enum {
   THREADS = 2,
   CONNECTIONS = 400, /* two descriptors each stay below the usual limit of 1024; further clients wait in the queue */
-  IDLE_SECONDS = 60,
+  PER_ADDRESS = 100, /* beyond loopback, where every client has the same */
   WORTH_PACKING = 1024,
-  GZIP_LEVEL = 3,        /* reports shrink to a tenth; more effort would only keep the reader waiting */
-  GZIP_WINDOW = 15 + 16, /* zlib's way of asking for a gzip header */
 };
 
 struct ttm_server {
-  char *path; /* what the catalog is read from, at every request for it */
+  char *path; /* of the reports */
+  ttm_index index;
   char *only; /* folder name of the one report that is served; NULL: all of them */
   int root;   /* the folder above the report folders */
   ttm_listen listen;
@@ -44,6 +45,7 @@ struct ttm_server {
   const char *shm, *store;
   char *real_root; /* of the reports */
   ttm_comparer comparer;
+  ttm_clients clients;
   struct MHD_Daemon *daemon;
 };
 
@@ -91,8 +93,8 @@ static enum MHD_Result not_modified(const asked *a, const char *tag) {
   return finish(a, MHD_HTTP_NOT_MODIFIED, MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT), NULL, tag);
 }
 
-/* A page made here; frees it. Its tag is made of its bytes. */
-static enum MHD_Result send_page(const asked *a, unsigned status, ttm_buf *page) {
+/* A page made here, compressed or not; frees it. Its tag is made of its bytes. */
+static enum MHD_Result send_bytes(const asked *a, unsigned status, ttm_buf *page, bool packed) {
   char tag[24];
   if (page->failed) return ttm_buf_free(page), MHD_NO;
   snprintf(tag, sizeof tag, "\"p%016llx\"", (unsigned long long)ttm_hash(page->at, page->n, 0));
@@ -102,7 +104,19 @@ static enum MHD_Result send_page(const asked *a, unsigned status, ttm_buf *page)
   }
   struct MHD_Response *response = MHD_create_response_from_buffer(page->n, page->at, MHD_RESPMEM_MUST_COPY);
   ttm_buf_free(page);
+  if (response && packed) MHD_add_response_header(response, "Content-Encoding", "gzip");
   return finish(a, status, response, "text/html; charset=utf-8", status == MHD_HTTP_OK ? tag : NULL);
+}
+
+static enum MHD_Result send_page(const asked *a, unsigned status, ttm_buf *page) {
+  bool pack = a->gzip && page->n >= WORTH_PACKING && !page->failed;
+  if (pack) {
+    ttm_buf packed = {0};
+    ttm_pack(&packed, ttm_buf_str(page));
+    ttm_buf_free(page);
+    *page = packed;
+  }
+  return send_bytes(a, status, page, pack);
 }
 
 static enum MHD_Result refuse(const asked *a, unsigned status, const char *title, const char *sentence) {
@@ -116,85 +130,6 @@ static enum MHD_Result not_found(const asked *a) {
 }
 
 /* ---- Files --------------------------------------------------------------------------------------------------------- */
-
-/* A file compressed while it is sent: bounded memory whatever its size. */
-typedef struct gzip {
-  int fd;
-  bool read_all, ended;
-  z_stream z;
-  unsigned char input[32 * 1024];
-} gzip;
-
-static void *take(void *opaque, unsigned n, unsigned size) {
-  (void)opaque;
-  return ttm_alloc((size_t)n * size);
-}
-
-static void give_back(void *opaque, void *p) {
-  (void)opaque;
-  ttm_free(p);
-}
-
-/* Takes over `fd`, also when it fails: NULL without memory. */
-static gzip *open_gzip(int fd) {
-  gzip *g = ttm_alloc(sizeof *g);
-  if (g) {
-    g->fd = fd;
-    g->z.zalloc = take;
-    g->z.zfree = give_back;
-    if (deflateInit2(&g->z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK) return g;
-  }
-  ttm_free(g);
-  close(fd);
-  return NULL;
-}
-
-static bool refill(gzip *g) {
-  ssize_t got;
-  do got = pread(g->fd, g->input, sizeof g->input, (off_t)g->z.total_in); /* others may read the file too */
-  while (got < 0 && errno == EINTR);
-  if (got < 0) return false;
-  g->z.next_in = g->input;
-  g->z.avail_in = (unsigned)got;
-  g->read_all = got == 0;
-  return true;
-}
-
-/* The next bytes of the compressed stream. */
-static ssize_t read_gzip(void *context, uint64_t position, char *out, size_t room) {
-  gzip *g = context;
-  (void)position;
-  if (room > INT_MAX) room = INT_MAX;
-  g->z.next_out = (unsigned char *)out;
-  g->z.avail_out = (unsigned)room;
-  while (!g->ended && g->z.avail_out == room) { /* until there is something to send */
-    if (!g->z.avail_in && !g->read_all && !refill(g)) return MHD_CONTENT_READER_END_WITH_ERROR;
-    int state = deflate(&g->z, g->read_all ? Z_FINISH : Z_NO_FLUSH);
-    if (state == Z_STREAM_ERROR) return MHD_CONTENT_READER_END_WITH_ERROR;
-    g->ended = state == Z_STREAM_END;
-  }
-  size_t n = room - g->z.avail_out;
-  return n ? (ssize_t)n : MHD_CONTENT_READER_END_OF_STREAM;
-}
-
-static void close_gzip(void *context) {
-  gzip *g = context;
-  deflateEnd(&g->z);
-  close(g->fd);
-  ttm_free(g);
-}
-
-static struct MHD_Response *packed_response(int fd) {
-  gzip *g = open_gzip(fd);
-  if (!g) return NULL;
-  struct MHD_Response *response =
-      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 64 * 1024, read_gzip, g, close_gzip);
-  if (!response)
-    close_gzip(g);
-  else
-    MHD_add_response_header(response, "Content-Encoding", "gzip");
-  return response;
-}
 
 static struct MHD_Response *plain_response(int fd, uint64_t size) {
   struct MHD_Response *response = MHD_create_response_from_fd64(size, fd);
@@ -233,7 +168,7 @@ static enum MHD_Result send_file(const asked *a, const char *folder, const char 
     close(fd);
     return not_modified(a, tag);
   }
-  struct MHD_Response *response = pack ? packed_response(fd) : plain_response(fd, (uint64_t)st.st_size);
+  struct MHD_Response *response = pack ? ttm_pack_file(fd) : plain_response(fd, (uint64_t)st.st_size);
   return finish(a, MHD_HTTP_OK, response, type_of(file), tag);
 }
 
@@ -280,15 +215,13 @@ static enum MHD_Result redirect_to_folder(const asked *a, const char *folder) {
 }
 
 static enum MHD_Result send_index(const asked *a) {
-  ttm_catalog catalog;
   ttm_buf page = {0};
   if (a->server->only) return redirect_to_folder(a, a->server->only);
-  if (ttm_catalog_read(&catalog, a->server->path, NULL)) {
-    return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "No reports", "The folder of the reports cannot be read now.");
-  }
-  ttm_page_index(&page, &catalog, a->server->history);
-  ttm_catalog_free(&catalog);
-  return send_page(a, MHD_HTTP_OK, &page);
+  int status = ttm_index_page(&a->server->index, &page, a->server->path, a->server->history, a->gzip);
+  if (!status) return send_bytes(a, MHD_HTTP_OK, &page, a->gzip);
+  ttm_buf_free(&page);
+  if (status == TTM_ENOMEM) return MHD_NO;
+  return refuse(a, MHD_HTTP_SERVICE_UNAVAILABLE, "No reports", "The folder of the reports cannot be read now.");
 }
 
 static const char *parameter(const asked *a, const char *name) {
@@ -363,7 +296,7 @@ static enum MHD_Result send_comparison(const asked *a) {
     close(fd);
     return not_modified(a, tag);
   }
-  struct MHD_Response *response = a->gzip ? packed_response(fd) : plain_response(fd, (uint64_t)st.st_size);
+  struct MHD_Response *response = a->gzip ? ttm_pack_file(fd) : plain_response(fd, (uint64_t)st.st_size);
   return finish(a, MHD_HTTP_OK, response, "text/html; charset=utf-8", tag);
 }
 
@@ -449,6 +382,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     return MHD_YES;
   }
   if (*upload_bytes) return *upload_bytes = 0, MHD_YES;
+  ttm_clients_asked(&server->clients, connection);
   if (!is_asked_by_name(&a)) {
     return refuse(&a, MHD_HTTP_FORBIDDEN, "Refused", "This server answers only to localhost.");
   }
@@ -504,26 +438,29 @@ static int make_urls(ttm_server *server, ttm_error *err) {
 
 /* Which folder, and whether it is one report or many. */
 static int open_root(ttm_server *server, const char *path, ttm_error *err) {
-  ttm_catalog catalog;
-  int status = ttm_catalog_read(&catalog, path, err);
+  ttm_catalog *catalog = &server->index.catalog;
+  int status = ttm_catalog_read(catalog, path, err);
   if (status) return status;
-  server->reports = catalog.entries.n;
+  server->reports = catalog->entries.n;
   server->path = ttm_str_copy(ttm_str_of(path));
-  if (catalog.only_entry) server->only = ttm_str_copy(ttm_str_of(catalog.entries.at[0].folder));
-  server->root = open(catalog.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (server->root < 0) status = ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", catalog.root, strerror(errno));
-  server->real_root = realpath(catalog.root, NULL);
-  if (!server->path || !server->real_root || (catalog.only_entry && !server->only)) status = ttm_error_nomem(err);
-  ttm_catalog_free(&catalog);
+  if (catalog->only_entry) server->only = ttm_str_copy(ttm_str_of(catalog->entries.at[0].folder));
+  server->root = open(catalog->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (server->root < 0) status = ttm_error_set(err, TTM_EIO, "cannot open '%s': %s", catalog->root, strerror(errno));
+  server->real_root = realpath(catalog->root, NULL);
+  if (!server->path || !server->real_root || (catalog->only_entry && !server->only)) status = ttm_error_nomem(err);
   return status;
 }
 
 static int start_daemon(ttm_server *server, ttm_error *err) {
-  server->daemon =
-      MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, answer, server,
-                       MHD_OPTION_LISTEN_SOCKET, server->listen.fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
-                       MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                       (unsigned)IDLE_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
+  unsigned per_address = server->listen.loopback ? 0 : PER_ADDRESS; /* 0: any number */
+  if (ttm_clients_begin(&server->clients))
+    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, answer, server,
+                                      MHD_OPTION_LISTEN_SOCKET, server->listen.fd, MHD_OPTION_THREAD_POOL_SIZE,
+                                      (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+                                      MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address, MHD_OPTION_CONNECTION_TIMEOUT,
+                                      (unsigned)TTM_CLIENT_IDLE_S, MHD_OPTION_NOTIFY_CONNECTION, ttm_clients_connection,
+                                      &server->clients, MHD_OPTION_NOTIFY_COMPLETED, ttm_clients_completed,
+                                      &server->clients, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
   if (server->daemon) return TTM_OK;
   return ttm_error_set(err, TTM_EIO, "the HTTP server cannot start: %s", strerror(errno));
 }
@@ -545,6 +482,7 @@ int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_er
   if (!server) return ttm_error_nomem(err);
   server->root = server->listen.fd = -1;
   ttm_comparer_init(&server->comparer);
+  pthread_mutex_init(&server->index.lock, NULL);
   server->metrics = options->metrics;
   server->shm = options->shm;
   server->history = options->history;
@@ -570,8 +508,10 @@ void ttm_server_stop(ttm_server *server) {
     MHD_stop_daemon(server->daemon); /* closes the socket too */
   else if (server->listen.fd >= 0)
     close(server->listen.fd);
+  ttm_clients_end(&server->clients);
   if (server->root >= 0) close(server->root);
   ttm_comparer_free(&server->comparer);
+  ttm_index_free(&server->index);
   free(server->real_root);
   ttm_free(server->path);
   ttm_free(server->only);

@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "parse/json_text.h"
 #include "report/files/report.h"
 #include "store/folder.h"
@@ -206,6 +209,38 @@ int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *fol
   return ttm_catalog_entry_free(entry), TTM_ENOMEM;
 }
 
+/* ---- Has it changed? ----------------------------------------------------------------------------------------------- */
+
+typedef struct traces {
+  struct {
+    uint64_t inode, size;
+    struct timespec changed, written;
+  } of[3];
+} traces;
+
+/* False when that was just now: clocks of file systems are slow, and the next change may leave no trace. */
+static bool trace(traces *t, int at, const struct stat *st) {
+  enum { JUST_NOW_S = 2 };
+  t->of[at].inode = st->st_ino;
+  t->of[at].size = (uint64_t)st->st_size;
+  t->of[at].changed = st->st_ctim;
+  t->of[at].written = st->st_mtim;
+  return time(NULL) - st->st_ctim.tv_sec > JUST_NOW_S;
+}
+
+/* Of the folder (or the link to it) and its findings, which may be written anew in place. */
+static uint64_t stamp_of(int root, const char *folder, const char *name) {
+  char path[2 * NAME_MAX + 32];
+  struct stat st;
+  traces t;
+  memset(&t, 0, sizeof t);
+  if (fstatat(root, folder, &st, AT_SYMLINK_NOFOLLOW) || !trace(&t, 0, &st)) return 0;
+  if (S_ISLNK(st.st_mode) && (fstatat(root, folder, &st, 0) || !trace(&t, 1, &st))) return 0;
+  snprintf(path, sizeof path, "%s/%s_findings.json", folder, name);
+  if (!fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) && !trace(&t, 2, &st)) return 0;
+  return ttm_hash(&t, sizeof t, 0) | 1;
+}
+
 /* ---- The list ------------------------------------------------------------------------------------------------------ */
 
 static int newest_first(const void *a, const void *b) {
@@ -220,6 +255,7 @@ static int add_folder(ttm_catalog *out, int root, const char *name, ttm_error *e
   if (folder < 0) return TTM_OK;
   int status = ttm_catalog_entry_read(&entry, folder, name);
   close(folder);
+  if (!status) entry.stamp = stamp_of(root, name, entry.name);
   if (status == TTM_ENOMEM || (!status && ttm_vec_push(&out->entries, entry))) {
     if (!status) ttm_catalog_entry_free(&entry);
     return ttm_error_nomem(err);
@@ -281,6 +317,72 @@ int ttm_catalog_read(ttm_catalog *out, const char *path, ttm_error *err) {
   if (status) return ttm_catalog_free(out), status;
   if (out->entries.n) qsort(out->entries.at, out->entries.n, sizeof *out->entries.at, newest_first);
   return TTM_OK;
+}
+
+/* The entry of that folder when nothing of it has changed. */
+static ttm_catalog_entry *find_same(const ttm_catalog *catalog, const ttm_map *places, int root, const char *folder) {
+  uint32_t at = ttm_map_get(places, ttm_hash(folder, strlen(folder), 0), UINT32_MAX);
+  ttm_catalog_entry *entry = at < catalog->entries.n ? &catalog->entries.at[at] : NULL;
+  if (!entry || !entry->stamp || strcmp(entry->folder, folder) != 0) return NULL;
+  return entry->stamp == stamp_of(root, folder, entry->name) ? entry : NULL;
+}
+
+/* What is new or changed goes to `fresh`, what is the same is marked in `kept`. */
+static int read_changed(ttm_catalog *fresh, const ttm_catalog *old, bool *kept, const ttm_map *places, int root,
+                        ttm_error *err) {
+  int status = TTM_OK;
+  DIR *dir = list_files(root);
+  if (!dir) return ttm_error_set(err, TTM_EIO, "cannot read '%s': %s", old->root, strerror(errno));
+  for (struct dirent *file; !status && (file = readdir(dir));) {
+    if (file->d_name[0] == '.') continue;
+    const ttm_catalog_entry *same = find_same(old, places, root, file->d_name);
+    if (same)
+      kept[same - old->entries.at] = true;
+    else
+      status = add_folder(fresh, root, file->d_name, err);
+  }
+  closedir(dir);
+  return status;
+}
+
+/* The kept ones and the fresh ones, in order; true when that is something else than before. There is room. */
+static bool merge(ttm_catalog *catalog, const bool *kept, ttm_catalog *fresh) {
+  size_t n = 0, before = catalog->entries.n;
+  for (size_t i = 0; i < before; i++) {
+    if (kept[i])
+      catalog->entries.at[n++] = catalog->entries.at[i];
+    else
+      ttm_catalog_entry_free(&catalog->entries.at[i]);
+  }
+  bool changed = n != before || fresh->entries.n;
+  for (size_t i = 0; i < fresh->entries.n; i++) catalog->entries.at[n++] = fresh->entries.at[i];
+  catalog->entries.n = n;
+  fresh->entries.n = 0;
+  if (n && changed) qsort(catalog->entries.at, n, sizeof *catalog->entries.at, newest_first);
+  return changed;
+}
+
+int ttm_catalog_renew(ttm_catalog *catalog, const char *path, bool *changed, ttm_error *err) {
+  size_t n = catalog->entries.n;
+  ttm_catalog fresh = {0};
+  ttm_map places = {0};
+  bool *kept = ttm_alloc(n + 1);
+  int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int status = !kept      ? ttm_error_nomem(err)
+               : root < 0 ? ttm_error_set(err, TTM_EIO, "cannot open the folder '%s': %s", path, strerror(errno))
+                          : TTM_OK;
+  for (size_t i = 0; i < n && !status; i++) {
+    const char *folder = catalog->entries.at[i].folder;
+    if (ttm_map_set(&places, ttm_hash(folder, strlen(folder), 0), (uint32_t)i)) status = ttm_error_nomem(err);
+  }
+  if (!status) status = read_changed(&fresh, catalog, kept, &places, root, err);
+  if (!status && ttm_vec_reserve(&catalog->entries, fresh.entries.n)) status = ttm_error_nomem(err);
+  if (!status) *changed = merge(catalog, kept, &fresh);
+  ttm_catalog_free(&fresh);
+  ttm_map_free(&places);
+  ttm_free(kept);
+  if (root >= 0) close(root);
+  return status;
 }
 
 /* ---- One of them --------------------------------------------------------------------------------------------------- */

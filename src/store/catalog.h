@@ -19,7 +19,8 @@ typedef struct ttm_catalog_entry {
   double l1_peak_mb, l1_peak_pct;
   int64_t written; /* seconds since 1970 of the newest file */
   bool has_findings, has_page;
-  bool later; /* written by a later ttmem: nothing but names is known, and `failure` says so */
+  uint64_t stamp; /* changes when anything of the report does; 0: unknown */
+  bool later;     /* written by a later ttmem: nothing but names is known, and `failure` says so */
 } ttm_catalog_entry;
 
 /* Newest first. Zero is empty; freed with ttm_catalog_free. */
@@ -33,6 +34,10 @@ typedef struct ttm_catalog {
  * TTM_EIO when there is no such folder, TTM_ENOMEM. Unreadable reports are left out. */
 int ttm_catalog_read(ttm_catalog *out, const char *path, ttm_error *err);
 void ttm_catalog_free(ttm_catalog *catalog);
+
+/* Reads again what was added, removed or changed below `path` since the catalog was read; *changed says whether anything was. On failure the catalog
+ * is as it was. TTM_EIO, TTM_ENOMEM. */
+int ttm_catalog_renew(ttm_catalog *catalog, const char *path, bool *changed, ttm_error *err);
 
 /* Opens the folder of a report: a real one, or a link of `ttmem run` into the store. Below 0 with errno. */
 int ttm_catalog_folder(int root, const char *name);

@@ -358,6 +358,88 @@ def test_sandbox():
     server.stop()
 
 
+def reads_of(pid):
+    with open("/proc/%d/io" % pid) as f:
+        return int(re.search(r"syscr: (\d+)", f.read())[1])
+
+
+def test_index():
+    """The list of reports is kept, and is right after whatever happened to them."""
+    folder = os.path.join(work, "listed")
+    os.mkdir(folder)
+    names = ["r%03d" % i for i in range(300)]
+    for name in names:
+        os.mkdir(os.path.join(folder, name))
+        for file in ("memory.json", "findings.json"):
+            os.link(os.path.join(reports, "cmp-b", "cmp-b_" + file), os.path.join(folder, name, name + "_" + file))
+    findings = os.path.join(reports, "cmp-b", "cmp-b_findings.json")
+    with open(findings) as f:
+        text = f.read()
+    server = Server(folder)
+
+    def index():
+        status, headers, body = get(server.port, "/", headers={"Accept-Encoding": "gzip"})
+        check(status == 200 and headers["Content-Encoding"] == "gzip", "a compressed index")
+        plain = get(server.port, "/")[2]
+        check(gzip.decompress(body) == plain, "compressed and plain are the same")
+        return re.findall(rb'<tr><td><a href="([^"]*)/">', plain), plain
+
+    check(sorted(index()[0]) == [name.encode() for name in names], "all are listed")
+    threading.Event().wait(4)  # what was written just now is read again
+    index()
+    before = reads_of(server.process.pid)
+    index()
+    check(reads_of(server.process.pid) - before < 100, "%d reads for a list that is known" % (reads_of(server.process.pid) - before))
+    shutil.rmtree(os.path.join(folder, "r000"))
+    check(b"r000" not in index()[0], "removed by hand")
+    shutil.copytree(os.path.join(reports, "two-runs-oom"), os.path.join(folder, "new one"), ignore=lambda *_: ["pipe_memory.json", "link_memory.json", "dir_memory.json"])
+    check(b"new%20one" in index()[0], "added by hand")
+    os.rename(os.path.join(folder, "r001"), os.path.join(folder, "renamed"))
+    check({b"renamed", b"r001"} & set(index()[0]) == {b"renamed"}, "renamed by hand")
+    path = os.path.join(folder, "r002", "r002_findings.json")
+    for way in ("replaced", "in place"):
+        st = os.stat(path)
+        peak = "%.2f" % (500.25 if way == "replaced" else 700.75)
+        changed = re.sub(r'("allocated_per_bank_MB": ?)[\d.]+', r"\g<1>" + peak, text, count=1)
+        if way == "replaced":
+            os.unlink(path)
+        with open(path, "w") as f:
+            f.write(changed)
+        os.utime(path, ns=(st.st_atime_ns, st.st_mtime_ns))  # as cp -p does
+        check(peak.encode() in index()[1], way)
+        threading.Event().wait(3)
+        check(peak.encode() in index()[1], way + ", later")
+    code, _, _ = server.stop()
+    check(code == 0, "index: clean end")
+
+
+def test_slow_clients():
+    """A request that comes byte by byte is ended by the clock, as a whole; others are answered meanwhile."""
+    server = Server()
+    slow = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(3)]
+    slow[1].sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+    ended = {}
+    for second in range(60):
+        for i, s in enumerate(slow):
+            if i in ended:
+                continue
+            try:
+                s.send((b"GET /" + b"x" * 100)[second:second + 1] if i != 1 else b"x")
+                s.settimeout(0.01)
+                if s.recv(1000) == b"":
+                    ended[i] = second
+            except socket.timeout:
+                pass
+            except OSError:
+                ended[i] = second
+        if len(ended) == len(slow):
+            break
+        threading.Event().wait(1)
+    check(len(ended) == 3 and min(ended.values()) > 10, "slow clients ended after %s s" % ended)
+    check(get(server.port, "/")[0] == 200, "others are answered")
+    server.stop()
+
+
 def test_other_loopback():
     server = Server("--host", "127.0.0.2")
     check(server.url == "http://127.0.0.2:%d/" % server.port, "address: " + server.url)
@@ -386,6 +468,8 @@ def main():
     test_token()
     test_default_token()
     test_sandbox()
+    test_index()
+    test_slow_clients()
     test_other_loopback()
     shutil.rmtree(os.environ["TTMEM_HOME"])
     empty = subprocess.run([TTMEM, "serve"], capture_output=True, text=True)
