@@ -310,6 +310,16 @@ static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
   if (!last) ttm_buf_printf(d->out, "%*s", GAP, "");
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Whether a line may end behind byte `at`: not inside a number, and not behind a bracket that opens after a word. */
+static bool may_end(ttm_str text, size_t at) {
+  char c = text.p[at], before = at ? text.p[at - 1] : ' ', after = text.p[at + 1];
+  if (c == '.' && is_digit(before) && is_digit(after)) return false;
+  if (c == '(' && before == ' ') return false;
+  return strchr(" /(:._|", c) && after != ':';
+}
+
 /* Takes the first line of a cell: whole words, parts of a path or of an expression where the width allows, else as much as fits. */
 static ttm_str take_line(ttm_str *rest, size_t width) {
   size_t end = 0, part = 0;
@@ -317,7 +327,7 @@ static ttm_str take_line(ttm_str *rest, size_t width) {
     size_t next = end + ttm_utf8_length(ttm_str_from(*rest, end));
     columns += ttm_text_columns((ttm_str){rest->p + end, next - end});
     if (columns > width && rest->p[end] != ' ') break;
-    if (strchr(" /(:._|", rest->p[end]) && next < rest->n && rest->p[next] != ':') part = next;
+    if (next == end + 1 && next < rest->n && may_end(*rest, end)) part = next;
     end = next;
   }
   if (end < rest->n && part) end = part;
