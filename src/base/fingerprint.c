@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/os.h"
-#include "base/source.h"
 
 enum { END = 1 << 20 };
 
@@ -52,6 +51,11 @@ ttm_fingerprint ttm_fingerprint_of(const char *path) {
   ttm_fingerprint out = of_file(fd);
   close(fd);
   return out;
+}
+
+ttm_fingerprint ttm_fingerprint_of_source(const ttm_source *source) {
+  int fd = ttm_source_file(source);
+  return fd < 0 ? none : of_file(fd);
 }
 
 /* `room` holds the last bytes read: all of the first two ends, later at least one. */

@@ -3,7 +3,7 @@
 #ifndef TTM_BASE_FINGERPRINT_H
 #define TTM_BASE_FINGERPRINT_H
 
-#include "base/buf.h"
+#include "base/source.h"
 
 /* Zero is none: an empty file has nothing to be told by. */
 typedef struct ttm_fingerprint {
@@ -14,6 +14,8 @@ typedef struct ttm_fingerprint {
 
 /* None for standard input, for what is no regular file and for what cannot be read. */
 ttm_fingerprint ttm_fingerprint_of(const char *path);
+/* The same of the file that is being read, whatever its path names by now. */
+ttm_fingerprint ttm_fingerprint_of_source(const ttm_source *source);
 /* The same of the text in a compressed file, read whole; `modified` is 0. None when it is damaged. */
 ttm_fingerprint ttm_fingerprint_of_text(const char *path);
 

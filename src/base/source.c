@@ -127,6 +127,8 @@ int ttm_source_read_small(ttm_buf *out, const char *path, size_t most, ttm_error
   return status;
 }
 
+int ttm_source_file(const ttm_source *s) { return s->fd > STDIN_FILENO ? s->fd : -1; }
+
 bool ttm_source_is_seekable(const ttm_source *s) { return s->seekable && s->form == FORM_PLAIN; }
 
 int ttm_source_read_at(const ttm_source *s, uint64_t offset, char *buf, size_t cap, size_t *got, ttm_error *err) {

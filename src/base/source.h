@@ -28,6 +28,9 @@ bool ttm_source_is_seekable(const ttm_source *source);
 /* Up to `cap` bytes from `offset` on; *got 0 means the end. */
 int ttm_source_read_at(const ttm_source *source, uint64_t offset, char *buf, size_t cap, size_t *got, ttm_error *err);
 
+/* The descriptor of a plain or compressed file, whose place is the source's; -1 for standard input. */
+int ttm_source_file(const ttm_source *source);
+
 /* Bytes taken from the input so far, and its whole size (0 when unknown), both as stored. */
 uint64_t ttm_source_position(const ttm_source *source);
 uint64_t ttm_source_size(const ttm_source *source);

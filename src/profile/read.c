@@ -64,10 +64,10 @@ static int look_ahead(ttm_chunker *chunker, ttm_error *err) {
 
 int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_options *options, ttm_error *err) {
   ttm_input in = {.path = path, .options = TTM_READ_OPTIONS_INIT};
-  ttm_fingerprint file = ttm_fingerprint_of(path);
   int rc = ttm_sized_take(&in.options, sizeof in.options, options, err);
   if (!rc) rc = ttm_source_open(&in.chunker.source, path, err);
   if (rc) return rc;
+  ttm_fingerprint file = ttm_fingerprint_of_source(in.chunker.source);
   rc = look_ahead(&in.chunker, err);
   in.first = ttm_buf_str(&in.chunker.carry);
   if (!rc) rc = load(out, loader_of(in.first), path, &in, err);
