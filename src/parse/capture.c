@@ -16,13 +16,30 @@ typedef struct word {
 #define WORD(name, id) \
   { {name, sizeof(name) - 1}, id }
 
+static bool is_word(const word *w, ttm_str name) {
+  return w->name.n == name.n && memcmp(w->name.p, name.p, name.n) == 0;
+}
+
 /* `otherwise` when it is none of them. A few dozen short words of many lengths: comparing beats hashing. */
 static int find_word(const word *words, size_t n, ttm_str name, int otherwise) {
   for (size_t i = 0; i < n; i++)
-    if (words[i].name.n == name.n && memcmp(words[i].name.p, name.p, name.n) == 0) return words[i].id;
+    if (is_word(&words[i], name)) return words[i].id;
   return otherwise;
 }
 #define FIND(words, name, otherwise) find_word(words, sizeof(words) / sizeof *(words), name, otherwise)
+
+/* The same for words that come millions of times: writers keep an order, so the word that stood behind the last one is looked at
+ * first. */
+static int find_next_word(const word *words, uint8_t n, ttm_str name, int otherwise, ttm_word_order *order) {
+  uint8_t *next = &order->next[order->last], i = 0;
+  if (*next < n && is_word(&words[*next], name)) return words[order->last = *next].id;
+  while (i < n && !is_word(&words[i], name)) i++;
+  if (i == n) return otherwise;
+  order->last = *next = i;
+  return words[i].id;
+}
+#define FIND_NEXT(words, name, otherwise, order) \
+  find_next_word(words, sizeof(words) / sizeof *(words), name, otherwise, order)
 
 /* KNOWN: it tells a capture from a log, and is passed over. */
 enum { KEY_ARGUMENTS, KEY_CONNECTIONS, KEY_COUNTER, KEY_INPUTS, KEY_TYPE, KEY_PARAMS, KEY_KNOWN, KEY_OTHER };
@@ -174,13 +191,13 @@ bool ttm_capture_detect(ttm_str v) {
 /* ---- Nodes --------------------------------------------------------------------------------------------------------- */
 
 static void take_number(ttm_capture_node *node, ttm_node_number which, const ttm_json_scalar *v) {
-  bool yes = v->kind == TTM_JSON_TRUE || ttm_str_eq(v->text, TTM_LIT("true")) || ttm_str_eq(v->text, TTM_LIT("True"));
-  bool no = v->kind == TTM_JSON_FALSE || ttm_str_eq(v->text, TTM_LIT("false")) || ttm_str_eq(v->text, TTM_LIT("False"));
-  if (yes || no) {
+  if (!ttm_json_integer(v, &node->number[which])) {
+    bool yes = v->kind == TTM_JSON_TRUE || ttm_str_eq(v->text, TTM_LIT("true")) || ttm_str_eq(v->text, TTM_LIT("True"));
+    bool no =
+        v->kind == TTM_JSON_FALSE || ttm_str_eq(v->text, TTM_LIT("false")) || ttm_str_eq(v->text, TTM_LIT("False"));
+    if (!yes && !no) return;
     node->number[which] = yes;
     node->words |= UINT64_C(1) << which;
-  } else if (!ttm_json_integer(v, &node->number[which])) {
-    return;
   }
   node->numbers |= UINT64_C(1) << which;
 }
@@ -197,7 +214,7 @@ static bool read_params(ttm_capture_reader *r) {
   ttm_json_scalar v;
   if (!ttm_json_enter_if(j, '{')) return !j->error; /* null: capture_start and capture_end have none */
   while (ttm_json_key(j, &key)) {
-    int param = FIND(param_keys, key, PARAM_OTHER);
+    int param = FIND_NEXT(param_keys, key, PARAM_OTHER, &r->params);
     if (param == PARAM_OTHER) {
       ttm_json_skip(j);
     } else if (ttm_json_value(j, &v)) {
@@ -235,7 +252,7 @@ static void read_member(ttm_capture_reader *r, int key, bool *typed) {
   switch (key) {
     case KEY_TYPE:
       if (!ttm_json_value(j, &v) || v.kind != TTM_JSON_STRING) return;
-      node->type = (ttm_node_type)FIND(node_types, v.text, TTM_NODE_OTHER);
+      node->type = (ttm_node_type)FIND_NEXT(node_types, v.text, TTM_NODE_OTHER, &r->types);
       *typed = true;
       return;
     case KEY_COUNTER:
@@ -282,7 +299,7 @@ static bool read_node(ttm_capture_reader *r) {
     return false;
   }
   if (!ttm_json_enter(j, '{')) return false;
-  while (ttm_json_key(j, &key)) read_member(r, FIND(node_keys, key, KEY_OTHER), &typed);
+  while (ttm_json_key(j, &key)) read_member(r, FIND_NEXT(node_keys, key, KEY_OTHER, &r->keys), &typed);
   if (j->error) return false;
   if (!typed) {
     r->facts.bad_nodes++;

@@ -78,15 +78,11 @@ static inline size_t skip_blanks(const char *p, size_t at, uint64_t *lines) {
         _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')), newline),
         _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r'))));
     unsigned other = ~(unsigned)_mm_movemask_epi8(blank) & 0xFFFF;
-    unsigned newlines = (unsigned)_mm_movemask_epi8(newline);
-    if (!other) {
-      *lines += (unsigned)__builtin_popcount(newlines);
-      at += 16;
-      continue;
-    }
-    unsigned n = (unsigned)__builtin_ctz(other);
-    *lines += (unsigned)__builtin_popcount(newlines & ((1u << n) - 1));
-    return at + n;
+    unsigned n = other ? (unsigned)__builtin_ctz(other) : 16;
+    unsigned newlines = (unsigned)_mm_movemask_epi8(newline) & ((1u << n) - 1);
+    for (; newlines; newlines &= newlines - 1) ++*lines; /* mostly one: before popcnt it costs a call */
+    at += n;
+    if (other) return at;
   }
 #else
   for (;; at++) {
