@@ -17,6 +17,7 @@ typedef enum ttm_report_file {
   TTM_REPORT_IR = 8,         /* <name>_ir.json */
   TTM_REPORT_FINDINGS = 16,  /* <name>_findings.json */
   TTM_REPORT_HTML = 32,      /* <name>_report.html */
+  TTM_REPORT_MARKDOWN = 64,  /* <name>_report.md */
 } ttm_report_file;
 
 /* Start from TTM_REPORT_OPTIONS_INIT, which holds the defaults. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,12 +33,18 @@ static bool add(uint64_t *hash, int fd, char *room, uint64_t from, uint64_t to) 
   return true;
 }
 
+/* All but the ends. */
+static ttm_fingerprint of_status(const struct stat *st) {
+  if (!S_ISREG(st->st_mode)) return none;
+  struct timespec modified = ttm_os_modified(st);
+  return (ttm_fingerprint){.bytes = (uint64_t)st->st_size,
+                           .modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec};
+}
+
 static ttm_fingerprint of_file(int fd) {
   struct stat st;
-  if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return none;
-  ttm_fingerprint out = {.bytes = (uint64_t)st.st_size};
-  struct timespec modified = ttm_os_modified(&st);
-  out.modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec;
+  if (fstat(fd, &st)) return none;
+  ttm_fingerprint out = of_status(&st);
   char *room = ttm_realloc(NULL, END);
   bool fine = room && add(&out.ends, fd, room, 0, out.bytes < END ? out.bytes : END) &&
               add(&out.ends, fd, room, tail_from(out.bytes), out.bytes);
@@ -56,6 +63,12 @@ ttm_fingerprint ttm_fingerprint_of(const char *path) {
 ttm_fingerprint ttm_fingerprint_of_source(const ttm_source *source) {
   int fd = ttm_source_file(source);
   return fd < 0 ? none : of_file(fd);
+}
+
+ttm_fingerprint ttm_fingerprint_of_program(void) {
+  char path[PATH_MAX];
+  struct stat st;
+  return ttm_os_program(path, sizeof path) || stat(path, &st) ? none : of_status(&st);
 }
 
 /* `room` holds the last bytes read: all of the first two ends, later at least one. */

@@ -16,6 +16,8 @@ typedef struct ttm_fingerprint {
 ttm_fingerprint ttm_fingerprint_of(const char *path);
 /* The same of the file that is being read, whatever its path names by now. */
 ttm_fingerprint ttm_fingerprint_of_source(const ttm_source *source);
+/* Of this program's own file, without its ends: size and time tell one build from another. */
+ttm_fingerprint ttm_fingerprint_of_program(void);
 /* The same of the text in a compressed file, read whole; `modified` is 0. None when it is damaged. */
 ttm_fingerprint ttm_fingerprint_of_text(const char *path);
 

@@ -65,8 +65,10 @@ static void say_replaced(const ttm_options *options, const char *origin) {
 static int write_report(const ttm_options *options, const ttm_findings *f, const char *folder, const char *name,
                         ttm_error *err) {
   if (options->given[TTM_OPTION_NO_JSON]) return TTM_OK;
-  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0,
-                              .threads = options->threads};
+  bool more = options->given[TTM_OPTION_DECISION_TRACE] || options->given[TTM_OPTION_TIMES]; /* than the log tells */
+  ttm_report_options files = {
+      .leave_out = (options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0u) | (more ? TTM_REPORT_MARKDOWN : 0u),
+      .threads = options->threads};
   if (options->value[TTM_OPTION_OUTPUT_DIR]) return ttm_report_files_write(f, folder, name, &files, err);
   return ttm_report_dir_write(f, folder, name, &files, err);
 }

@@ -8,8 +8,9 @@
 #include "cli/terminal.h"
 #include "report/run/text.h"
 #include "store/report_dir.h"
+#include "store/report_find.h"
 
-static int make_report(const ttm_options *options, ttm_doc_form form, uint64_t tokens, ttm_buf *text, ttm_error *err) {
+static int make_report(const ttm_options *options, ttm_doc_form form, ttm_buf *text, ttm_error *err) {
   const char *log = options->input[0];
   ttm_subject subject;
   ttm_buf name = {0};
@@ -17,14 +18,18 @@ static int make_report(const ttm_options *options, ttm_doc_form form, uint64_t t
   if (!status) {
     ttm_report_name(&name, log);
     status = ttm_llm_write(subject.findings, ttm_buf_str(&name), form, options->per_chip, text);
-    if (status)
-      ttm_error_nomem(err);
-    else if (tokens)
-      ttm_llm_bound(text, tokens);
+    if (status) ttm_error_nomem(err);
   }
   ttm_buf_free(&name);
   ttm_subject_free(&subject);
   return status;
+}
+
+/* The answer that 'ttmem analyze' kept; only what the log alone tells, in the usual form. */
+static bool find_report(const ttm_options *options, ttm_doc_form form, ttm_buf *text) {
+  bool usual = form == TTM_DOC_MARKDOWN && !options->per_chip && !options->given[TTM_OPTION_DECISION_TRACE] &&
+               !options->given[TTM_OPTION_TIMES];
+  return usual && ttm_report_kept_markdown(text, options->input[0]);
 }
 
 /* 0 for no limit. */
@@ -44,7 +49,8 @@ static int run(const ttm_options *options, ttm_error *err) {
   ttm_doc_form as = form == TTM_OUTPUT_CSV ? TTM_DOC_CSV : form == TTM_OUTPUT_JSON ? TTM_DOC_JSON : TTM_DOC_MARKDOWN;
   if (!status && tokens && as != TTM_DOC_MARKDOWN)
     status = ttm_error_set(err, TTM_EUSAGE, "option '--max-tokens' goes with markdown, not with --json or --csv");
-  if (!status) status = make_report(options, as, tokens, &text, err);
+  if (!status && !find_report(options, as, &text)) status = make_report(options, as, &text, err);
+  if (!status && tokens) ttm_llm_bound(&text, tokens);
   return ttm_output_deliver(options, &text, status, err);
 }
 

@@ -57,8 +57,9 @@ static void tell_next_steps(const ttm_options *options, const ttm_launch_viewer 
 
 static int write_report(const ttm_options *options, ttm_launch *r, ttm_error *err) {
   ttm_subject subject = {0};
-  ttm_report_options files = {.leave_out = options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0,
-                              .threads = options->threads};
+  ttm_report_options files = {
+      .leave_out = TTM_REPORT_MARKDOWN | (options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0u),
+      .threads = options->threads};
   int status = ttm_launch_profile(r, &subject.profile, err);
   if (!status) status = ttm_findings_make(&subject.findings, subject.profile, options->threads, err);
   if (!status) status = ttm_report_files_write(subject.findings, r->folder.at, r->plan.name.at, &files, err);

@@ -17,17 +17,19 @@
 typedef struct report_file {
   unsigned bit; /* ttm_report_file */
   const char *suffix;
-  ttm_report_writer *write; /* NULL for the page, which wants the report's name */
+  ttm_report_writer *write; /* this or ... */
+  int (*write_named)(const ttm_findings *f, ttm_str name, ttm_out *out, ttm_error *err);
 } report_file;
 
 /* The longest to write first, so that threads end together. */
 static const report_file FILES[] = {
-    {TTM_REPORT_HTML, "_report.html", NULL},
-    {TTM_REPORT_MEMORY, "_memory.json", ttm_report_memory_json},
-    {TTM_REPORT_OPERATIONS, "_operations.json", ttm_report_operations_json},
-    {TTM_REPORT_REGISTRY, "_inputs_registry.json", ttm_report_registry_json},
-    {TTM_REPORT_IR, "_ir.json", ttm_report_ir_json},
-    {TTM_REPORT_FINDINGS, "_findings.json", ttm_report_findings_json},
+    {TTM_REPORT_HTML, "_report.html", NULL, ttm_report_html},
+    {TTM_REPORT_MEMORY, "_memory.json", ttm_report_memory_json, NULL},
+    {TTM_REPORT_OPERATIONS, "_operations.json", ttm_report_operations_json, NULL},
+    {TTM_REPORT_REGISTRY, "_inputs_registry.json", ttm_report_registry_json, NULL},
+    {TTM_REPORT_IR, "_ir.json", ttm_report_ir_json, NULL},
+    {TTM_REPORT_FINDINGS, "_findings.json", ttm_report_findings_json, NULL},
+    {TTM_REPORT_MARKDOWN, "_report.md", NULL, ttm_report_markdown},
 };
 enum { FILE_COUNT = sizeof FILES / sizeof *FILES };
 
@@ -63,11 +65,11 @@ static int write_one(const ttm_findings *f, const char *folder, const char *name
   int code = ttm_out_open(out, path, err);
   ttm_free(path);
   if (code) return code;
-  code = file->write ? file->write(f, out, err) : ttm_report_html(f, ttm_str_of(name), out, err);
+  code = file->write ? file->write(f, out, err) : file->write_named(f, ttm_str_of(name), out, err);
   if (code) return code;
   ttm_out_flush(out);
   if (out->failed) return ttm_out_close(out, err); /* says why; no use in writing the other files */
-  ttm_buf_free(&out->buf);                         /* six open files need not hold six buffers */
+  ttm_buf_free(&out->buf);                         /* open files need not hold their buffers */
   return TTM_OK;
 }
 

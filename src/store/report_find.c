@@ -13,6 +13,7 @@
 #include "report/files/report.h"
 #include "report/files/statements_json.h"
 #include "store/folder.h"
+#include "store/report_dir.h"
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------ */
 
@@ -333,6 +334,39 @@ static bool is_same_file(const char *a, const char *b) {
   struct stat x, y;
   if (!strcmp(a, b)) return true;
   return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The text without its last line, if that is ours. */
+static bool take_markdown(ttm_buf *out, const char *folder, const char *name) {
+  enum { LARGEST = 64 << 20 };
+  ttm_buf end = {0};
+  char *path = ttm_folder_join(folder, name, "_report.md");
+  bool fine = path && !is_missing(path) && !ttm_source_read_small(out, path, LARGEST, NULL);
+  ttm_report_markdown_end(&end);
+  fine = fine && end.n && !end.failed && ttm_str_ends(ttm_buf_str(out), ttm_buf_str(&end));
+  out->n = fine ? out->n - end.n : 0;
+  ttm_buf_free(&end);
+  ttm_free(path);
+  return fine;
+}
+
+bool ttm_report_kept_markdown(ttm_buf *out, const char *log) {
+  ttm_report_found found = {0};
+  ttm_fingerprint now = {0};
+  ttm_buf name = {0}, folder = {0};
+  ttm_report_name(&name, log);
+  ttm_buf_char(&name, '\0');
+  bool fine = !name.failed && !ttm_report_root(&folder, NULL);
+  ttm_buf_printf(&folder, "/%s", fine ? name.at : "");
+  ttm_buf_char(&folder, '\0');
+  fine = fine && !folder.failed && !ttm_report_find(&found, folder.at, NULL) && !strcmp(found.name, name.at);
+  fine = fine && found.origin && is_same_file(found.origin, log);
+  if (fine) now = ttm_fingerprint_of(log);
+  fine = fine && ttm_fingerprint_same(&now, &found.file) && take_markdown(out, folder.at, name.at);
+  ttm_report_found_free(&found);
+  ttm_buf_free(&folder);
+  ttm_buf_free(&name);
+  return fine;
 }
 
 int ttm_report_other_origin(char **out, const char *folder, const char *log) {

@@ -34,6 +34,10 @@ int ttm_report_kept_source(char **out, const ttm_report_found *found, const char
  * for who tells the user himself: another file is given then, and *changed says so. NULL: it is refused. */
 int ttm_report_source(char **out, const char *folder, bool *changed, ttm_error *err);
 
+/* What `ttmem --llm` says of the log, when its report is where 'ttmem analyze LOG' puts it, was written by this program, and the log is
+ * still the same. False otherwise. */
+bool ttm_report_kept_markdown(ttm_buf *out, const char *log);
+
 /* What the report in the folder was made of, when that is not `log`: "" when the report does not tell, or a later ttmem wrote it. NULL
  * when it is of `log`, or there is no report. Freed with ttm_free. A log of the same relative name elsewhere counts as the same. 0 or
  * TTM_ENOMEM. */

@@ -34,6 +34,24 @@ for threads in 1 2 7; do
   "$TTMEM" --llm $log --threads $threads | cmp - report.md || fail "$threads threads"
 done
 
+# The report that analyze kept: the same text, as long as the log is the same and nobody asks for another one.
+"$TTMEM" analyze $log -q
+kept=$TTMEM_HOME/reports/two-runs-oom/two-runs-oom_report.md
+sed -i 's/^# Memory Profile/# Kept/' "$kept"
+"$TTMEM" --llm $log | sed 's/^# Kept/# Memory Profile/' | cmp - report.md || fail "the kept report is another one"
+"$TTMEM" --llm $log | grep -q '^# Kept' || fail "the kept report was not used"
+for other in "--per chip" --json --csv; do
+  "$TTMEM" --llm $log $other | grep -q Kept && fail "the kept report stands for $other"
+done
+cp $log elsewhere.log
+echo more >>$log
+"$TTMEM" --llm $log | grep -q '^# Kept' && fail "of a log that has changed"
+mv elsewhere.log $log
+"$TTMEM" analyze $log -q
+sed -i 's/^# Memory Profile/# Kept/; $s/[0-9a-f]\{16\} -->/0123456789abcdef -->/' "$kept"
+"$TTMEM" --llm $log | cmp - report.md || fail "of another program"
+rm -r "$TTMEM_HOME/reports"
+
 # Every way out.
 "$TTMEM" --llm --logfile $log -o out.md >stdout || fail "-o"
 cmp out.md report.md || fail "-o writes the same report"

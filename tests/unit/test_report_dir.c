@@ -144,13 +144,14 @@ static void root_follows_the_environment(void **state) {
 static void folder_is_made_with_its_parents(void **state) {
   scratch *s = *state;
   assert_int_equal(write_run(s, NULL), TTM_OK);
-  assert_int_equal(count_files(s->report), 6);
+  assert_int_equal(count_files(s->report), 7);
   assert_true(exists(at(s, "reports/run/run_memory.json")));
   assert_true(exists(at(s, "reports/run/run_operations.json")));
   assert_true(exists(at(s, "reports/run/run_inputs_registry.json")));
   assert_true(exists(at(s, "reports/run/run_ir.json")));
   assert_true(exists(at(s, "reports/run/run_findings.json")));
   assert_true(exists(at(s, "reports/run/run_report.html")));
+  assert_true(exists(at(s, "reports/run/run_report.md")));
   assert_int_equal(count_files(at(s, "reports")), 1);
   struct stat st;
   mode_t mask = umask(0);
@@ -163,7 +164,7 @@ static void files_can_be_left_out(void **state) {
   scratch *s = *state;
   ttm_report_options options = {.leave_out = TTM_REPORT_IR | TTM_REPORT_OPERATIONS};
   assert_int_equal(ttm_report_dir_write(s->findings, s->report, "run", &options, NULL), TTM_OK);
-  assert_int_equal(count_files(s->report), 4);
+  assert_int_equal(count_files(s->report), 5);
   assert_false(exists(at(s, "reports/run/run_ir.json")));
 }
 
@@ -176,7 +177,7 @@ static void report_is_replaced(void **state) {
   assert_int_equal(write_run(s, NULL), TTM_OK);
   assert_int_equal(stat(s->report, &after), 0);
   assert_true(before.st_ino != after.st_ino);
-  assert_int_equal(count_files(s->report), 6);
+  assert_int_equal(count_files(s->report), 7);
   assert_int_equal(count_files(at(s, "reports")), 1);
 }
 
@@ -190,13 +191,13 @@ static void foreign_files_are_kept(void **state) {
   assert_true(exists(at(s, "reports/run.old-1/notes.txt")));
   assert_true(exists(at(s, "reports/run.old-2/notes.txt")));
   assert_true(exists(at(s, "reports/run.old-1/run_memory.json")));
-  assert_int_equal(count_files(s->report), 6);
+  assert_int_equal(count_files(s->report), 7);
   assert_int_equal(count_files(at(s, "reports")), 3);
 }
 
 static bool any_json(const char *file, const char *name) {
   (void)name;
-  return strstr(file, ".json") || strstr(file, ".html");
+  return strstr(file, ".json") || strstr(file, ".html") || strstr(file, ".md");
 }
 
 static void works_without_exchange(void **state) {
@@ -223,7 +224,7 @@ static void empty_folder_is_taken(void **state) {
   scratch *s = *state;
   assert_int_equal(ttm_folder_make(s->report, NULL), TTM_OK);
   assert_int_equal(write_run(s, NULL), TTM_OK);
-  assert_int_equal(count_files(s->report), 6);
+  assert_int_equal(count_files(s->report), 7);
 }
 
 static void link_to_a_report_stays(void **state) {
@@ -235,7 +236,7 @@ static void link_to_a_report_stays(void **state) {
   assert_int_equal(write_run(s, NULL), TTM_OK);
   assert_int_equal(lstat(s->report, &st), 0);
   assert_true(S_ISLNK(st.st_mode));
-  assert_int_equal(count_files(at(s, "elsewhere/run")), 6);
+  assert_int_equal(count_files(at(s, "elsewhere/run")), 7);
 }
 
 static void places_of_others_are_refused(void **state) {
@@ -273,7 +274,7 @@ static void last_report_survives_a_failure(void **state) {
   int status;
   waitpid(child, &status, 0);
   assert_int_equal(status, 0);
-  assert_int_equal(count_files(s->report), 6);
+  assert_int_equal(count_files(s->report), 7);
   assert_int_equal(count_files(at(s, "reports")), 1);
 }
 
@@ -332,7 +333,7 @@ static void killed_writers_leave_a_whole_report(void **state) {
     usleep((useconds_t)(round * 97 % 3000));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    assert_int_equal(count_files(s->report), 6);
+    assert_int_equal(count_files(s->report), 7);
   }
   assert_int_equal(write_run(s, NULL), TTM_OK);
   assert_int_equal(count_files(at(s, "reports")), 1);
@@ -353,7 +354,7 @@ static void writers_at_the_same_time_do_no_harm(void **state) {
     waitpid(children[i], &status, 0);
     assert_int_equal(status, 0);
   }
-  assert_int_equal(count_files(s->report), 6);
+  assert_int_equal(count_files(s->report), 7);
   assert_int_equal(count_files(at(s, "reports")), 1);
 }
 
@@ -368,13 +369,13 @@ static void files_go_beside_others(void **state) {
   put_file(stale);
   for (int i = 0; i < 2; i++) {
     assert_int_equal(ttm_report_files_write(s->findings, at(s, "mine"), "run", NULL, NULL), TTM_OK);
-    assert_int_equal(count_files(at(s, "mine")), 7);
+    assert_int_equal(count_files(at(s, "mine")), 8);
   }
   assert_true(exists(at(s, "mine/thesis.tex")));
   assert_int_equal(ttm_report_write_files(s->profile, at(s, "new/folder/"), "run", NULL, NULL), TTM_OK);
-  assert_int_equal(count_files(at(s, "new/folder")), 6);
+  assert_int_equal(count_files(at(s, "new/folder")), 7);
   assert_int_equal(ttm_report_write_dir(s->profile, at(s, "new/folder/"), "run", NULL, NULL), TTM_OK);
-  assert_int_equal(count_files(at(s, "new/folder")), 6);
+  assert_int_equal(count_files(at(s, "new/folder")), 7);
 }
 
 static void files_fail_together(void **state) {

@@ -46,7 +46,7 @@ static bool work_writing(void *context, bool plenty) {
   int status = w->write(w->f, w->folder, "small", NULL, &err);
   if (status && (plenty || status != TTM_ENOMEM || err.code != TTM_ENOMEM)) return false;
   uint64_t sum = 0;
-  return look_into(w->folder, &sum) == 6 && sum == w->whole && look_into(w->root, NULL) == 1;
+  return look_into(w->folder, &sum) == 7 && sum == w->whole && look_into(w->root, NULL) == 1;
 }
 
 static void last_report_survives(void **state) {
@@ -60,7 +60,7 @@ static void last_report_survives(void **state) {
   ttm_findings *f = fx_findings(p);
   assert_int_equal(ttm_report_dir_write(f, folder, "small", NULL, NULL), TTM_OK);
   uint64_t whole = 0;
-  assert_int_equal(look_into(folder, &whole), 6);
+  assert_int_equal(look_into(folder, &whole), 7);
   starve_walk(work_writing, &(written){ttm_report_dir_write, f, root, folder, whole});
   starve_walk(work_writing, &(written){ttm_report_files_write, f, root, folder, whole});
   ttm_findings_free(f);

@@ -23,7 +23,12 @@ enum { TTM_FINDINGS_SCHEMA = 1 };
 int ttm_report_findings_json(const ttm_findings *f, ttm_out *out, ttm_error *err);
 /* <name>_report.html: the page, one file that needs nothing else. `name` is the report's name. */
 int ttm_report_html(const ttm_findings *f, ttm_str name, ttm_out *out, ttm_error *err);
-/* The same with the text of a findings file made from the log itself, for a profile rebuilt from a report; empty: none. */
+/* <name>_report.md: what `ttmem --llm` prints, and a last line that names the program's file, so that this program alone takes it for
+ * its own answer. */
+int ttm_report_markdown(const ttm_findings *f, ttm_str name, ttm_out *out, ttm_error *err);
+/* That last line; nothing when the program's file cannot be told. */
+void ttm_report_markdown_end(ttm_buf *out);
+/* The page with the text of a findings file made from the log itself, for a profile rebuilt from a report; empty: none. */
 int ttm_report_html_with(const ttm_findings *f, ttm_str name, ttm_str findings_json, ttm_out *out, ttm_error *err);
 /* The same out of an earlier page: its data in the page of this program. TTM_EFORMAT when it is none of ours, or of another
  * format of the data: nothing was written then. */

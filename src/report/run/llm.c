@@ -5,6 +5,8 @@
 
 #include "analyze/say.h"
 #include "analyze/words.h"
+#include "base/error.h"
+#include "report/files/report.h"
 #include "report/run/statements.h"
 #include "report/run/text.h"
 
@@ -457,4 +459,18 @@ int ttm_llm_write(const ttm_findings *f, ttm_str name, ttm_doc_form form, bool p
   put_rest(&r);
   put_input(&r);
   return ttm_doc_end(&r.doc);
+}
+
+void ttm_report_markdown_end(ttm_buf *out) {
+  ttm_fingerprint program = ttm_fingerprint_of_program();
+  if (!program.bytes) return;
+  ttm_buf_puts(out, "<!-- ");
+  ttm_fingerprint_put(out, &program);
+  ttm_buf_puts(out, " -->\n");
+}
+
+int ttm_report_markdown(const ttm_findings *f, ttm_str name, ttm_out *out, ttm_error *err) {
+  if (ttm_llm_write(f, name, TTM_DOC_MARKDOWN, false, &out->buf)) return ttm_error_nomem(err);
+  ttm_report_markdown_end(&out->buf);
+  return TTM_OK;
 }
