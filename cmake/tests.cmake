@@ -78,7 +78,7 @@ foreach(check types lint ${page_tests})
 endforeach()
 
 # Static checks.
-foreach(check layers headers spdx)
+foreach(check layers headers pins spdx)
   add_test(NAME check_${check} COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-${check} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   ttmem_test_settings(check_${check})
 endforeach()

@@ -13,6 +13,10 @@ if command -v lintian >/dev/null; then
   echo "test-dist: lintian: done"
 else echo "test-dist: no lintian: left out"; fi
 
+rm -rf "$2/unpacked"
+for package in "$dist"/*.deb; do dpkg -x "$package" "$2/unpacked"; done
+"$source/scripts/check-hardening" "$2/unpacked" || fails "the packages are not hardened"
+
 if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
   echo "test-dist: no root or no debootstrap: the packages were not installed"
   exit $failed

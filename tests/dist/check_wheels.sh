@@ -9,12 +9,21 @@ fails() { echo "test-dist: FAILED: $*"; failed=1; }
 
 audit() {
   local tools=$work/auditwheel wheel name said
-  [ -x "$tools/bin/auditwheel" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install -q --disable-pip-version-check auditwheel==6.8.2; } ||
+  [ -x "$tools/bin/auditwheel" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install -q --disable-pip-version-check --require-hashes -r "$root/tests/dist/auditwheel.txt"; } ||
     { echo "test-dist: no auditwheel: left out"; return; }
   for wheel in "$dist"/*manylinux*.whl; do
     said=$("$tools/bin/auditwheel" show "$wheel" 2>&1)
     if tr -s ' \n' ' ' <<<"$said" | grep -q 'platform tag: "manylinux_2_17'; then echo "test-dist: ${wheel##*/}: auditwheel says manylinux_2_17"
     else fails "${wheel##*/}:" && echo "$said"; fi
+  done
+}
+
+hardened() {
+  local wheel
+  for wheel in "$dist"/*.whl; do
+    rm -rf "$work/unpacked"
+    python3 -m zipfile -e "$wheel" "$work/unpacked"
+    "$root/scripts/check-hardening" "$work/unpacked" || fails "${wheel##*/}: not hardened"
   done
 }
 
@@ -52,6 +61,7 @@ install() {
 }
 
 audit
+hardened
 musl
 install
 exit $failed

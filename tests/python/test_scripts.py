@@ -48,8 +48,8 @@ class TestTtnn(unittest.TestCase):
     def make_venv(self, mark):
         """As if ttnn had been brought there."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.dir / "venv"], check=True, timeout=PATIENCE)
-        version = next(line for line in (SOURCE / "scripts/test-ttnn").read_text().splitlines() if line.startswith("version="))
-        (self.dir / "venv" / mark).write_text(version.partition("=")[2] + "\n")
+        version = next(line for line in (SOURCE / "tests/ttnn.in").read_text().splitlines() if line.startswith("ttnn=="))
+        (self.dir / "venv" / mark).write_text(version.partition("==")[2] + "\n")
         pip = self.dir / "venv/bin/pip"
         pip.write_text("#!/bin/sh\nexit 0\n")
         pip.chmod(0o755)
