@@ -19,6 +19,22 @@ if(NOT CMAKE_RUNTIME_OUTPUT_DIRECTORY)  # the release preset promises build/bin
 endif()
 
 add_compile_options(-Wall -Wextra -Werror)
+# Against what a damaged stack, a stray write or a forged pointer could do, in what is installed; scripts/check-hardening looks at every file.
+# Sanitizers see more without it.
+include(CheckCCompilerFlag)
+include(CheckPIESupported)
+check_pie_supported()
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "sanitize|coverage" AND NOT CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+  foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard)
+    string(MAKE_C_IDENTIFIER "ttmem_has${flag}" has)
+    check_c_compiler_flag("-Werror ${flag}" ${has})
+    if(${has})
+      add_compile_options(${flag})
+    endif()
+  endforeach()
+  add_compile_options("$<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=3>") # -U: some compilers bring a value of their own
+  add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack)
+endif()
 # Logs are larger than 2 GiB: off_t must be 64 bits on every machine.
 add_compile_definitions(_FILE_OFFSET_BITS=64)
 # __FILE__ relative to the source; debug information keeps full paths, so that debuggers find the text.
