@@ -65,6 +65,9 @@ endif()
 install(TARGETS ttmem_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler DESTINATION ${CMAKE_INSTALL_BINDIR})
 
+# The page of `make web`, which `ttmem serve` hands out.
+install(FILES ${CMAKE_SOURCE_DIR}/build/ttmem.html DESTINATION ${CMAKE_INSTALL_DATADIR}/ttmem OPTIONAL)
+
 # The Python scripts of old are links to one file, which goes by the name it was called with and starts the ttmem beside it.
 file(GLOB old_names CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/scripts/*.py ${CMAKE_SOURCE_DIR}/memory_profiler/*.py)
 foreach(old_name ${old_names})

@@ -89,8 +89,8 @@ bool ttm_guard_name(const char *name) {
 
 ttm_route ttm_guard_route(const char *path) {
   static const ttm_route none = {.kind = TTM_ROUTE_NONE};
-  static const char *const pages[] = {"compare", "reports", "models",
-                                      "trend",   "run",     "live"}; /* as in the enumeration */
+  static const char *const pages[] = {"compare", "reports", "models", "trend",
+                                      "run",     "live",    "open"}; /* as in the enumeration */
   ttm_route route = {.kind = TTM_ROUTE_INDEX};
   ttm_str rest = ttm_str_of(path);
   if (!ttm_str_take(&rest, TTM_LIT("/"))) return none;

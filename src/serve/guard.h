@@ -46,6 +46,7 @@ typedef enum ttm_route_kind {
   TTM_ROUTE_TREND,
   TTM_ROUTE_RUN,
   TTM_ROUTE_LIVE,
+  TTM_ROUTE_OPEN,   /* "/open" */
   TTM_ROUTE_BARE,   /* "/folder": wants a slash */
   TTM_ROUTE_REPORT, /* "/folder/" */
   TTM_ROUTE_FILE,   /* "/folder/file" with the name of a report file */

@@ -23,7 +23,7 @@ static void text(ttm_buf *out, const char *words) { ttm_xml_text(out, ttm_str_of
 
 static void navigation(ttm_buf *out, const char *here) {
   static const char *const links[][2] = {
-      {"./", "Runs"}, {"models", "Models"}, {"reports", "Reports"}, {"live", "Live"}};
+      {"./", "Runs"}, {"models", "Models"}, {"reports", "Reports"}, {"live", "Live"}, {"open", "Open a file"}};
   ttm_buf_puts(out, "<nav>");
   for (size_t i = 0; i < sizeof links / sizeof *links; i++)
     ttm_buf_printf(out, "<a href=\"%s\"%s>%s</a> ", links[i][0],
@@ -168,7 +168,9 @@ static void compare_form(ttm_buf *out, const ttm_catalog *catalog) {
 void ttm_page_index(ttm_buf *out, const ttm_catalog *catalog, bool history) {
   ttm_page_begin(out, "Memory reports", history ? "Reports" : NULL);
   if (!catalog->entries.n) {
-    ttm_buf_puts(out, "<p>No report yet. <code>ttmem analyze LOG</code> writes one; then reload this page.</p>\n");
+    ttm_buf_puts(out,
+                 "<p>No report yet. <code>ttmem analyze LOG</code> writes one; then reload this page. <a "
+                 "href=\"open\">Open a file</a> to read a log in the browser.</p>\n");
     return ttm_page_end(out);
   }
   ttm_buf_puts(out, "<p class=\"dim\">");

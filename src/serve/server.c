@@ -69,12 +69,20 @@ static const char *header_of(const asked *a, const char *name) {
 #define CSP_REPORT                                                                                   \
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " \
   "font-src data:; sandbox allow-scripts allow-downloads allow-modals; " CSP_COMMON "'none'"
+/* The page that reads files (make web) has no origin either. Its worker and the frame with a report are made inside. */
+#define CSP_OPEN                                                                                                  \
+  "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data:; " \
+  "worker-src blob:; frame-src blob:; sandbox allow-scripts allow-downloads allow-modals; " CSP_COMMON "'none'"
+
+static const char *policy_of(const char *type, const char *tag) {
+  /* A page that a browser kept gets the headers of "not modified", which has no type. */
+  if (!tag || (type && strncmp(type, "text/html", 9) != 0)) return CSP_PLAIN;
+  return tag[1] == 'f' ? CSP_REPORT : tag[1] == 'o' ? CSP_OPEN : CSP_PLAIN;
+}
 
 static enum MHD_Result finish(const asked *a, unsigned status, struct MHD_Response *response, const char *type,
                               const char *tag) {
   if (!response) return MHD_NO; /* no memory: the connection is closed */
-  /* A page that a browser kept gets the headers of "not modified", which has no type. */
-  bool is_report = tag && tag[1] == 'f' && (!type || !strncmp(type, "text/html", 9));
   if (type) MHD_add_response_header(response, "Content-Type", type);
   if (tag) MHD_add_response_header(response, "ETag", tag);
   MHD_add_response_header(response, "Cache-Control", "no-cache"); /* may be kept, but asked for anew by its tag */
@@ -83,7 +91,7 @@ static enum MHD_Result finish(const asked *a, unsigned status, struct MHD_Respon
   MHD_add_response_header(response, "X-Frame-Options", "DENY");
   MHD_add_response_header(response, "Referrer-Policy", "no-referrer"); /* the token may be part of the address */
   MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-  MHD_add_response_header(response, "Content-Security-Policy", is_report ? CSP_REPORT : CSP_PLAIN);
+  MHD_add_response_header(response, "Content-Security-Policy", policy_of(type, tag));
   enum MHD_Result result = MHD_queue_response(a->connection, status, response);
   MHD_destroy_response(response);
   return result;
@@ -155,21 +163,49 @@ static int open_file(const asked *a, const char *folder, const char *file, struc
   return fd;
 }
 
-static enum MHD_Result send_file(const asked *a, const char *folder, const char *file) {
-  struct stat st;
+/* Sends the file and closes it. `kind` begins its tag. */
+static enum MHD_Result send_opened(const asked *a, int fd, const struct stat *st, char kind, const char *type) {
   char tag[96];
-  int fd = open_file(a, folder, file, &st);
-  if (fd < 0) return not_found(a);
-  bool pack = a->gzip && st.st_size >= WORTH_PACKING;
-  struct timespec modified = ttm_os_modified(&st);
-  snprintf(tag, sizeof tag, "\"f%llx-%llx-%llx.%lx%s\"", (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
-           (unsigned long long)modified.tv_sec, (unsigned long)modified.tv_nsec, pack ? "-gz" : "");
+  bool pack = a->gzip && st->st_size >= WORTH_PACKING;
+  struct timespec modified = ttm_os_modified(st);
+  snprintf(tag, sizeof tag, "\"%c%llx-%llx-%llx.%lx%s\"", kind, (unsigned long long)st->st_ino,
+           (unsigned long long)st->st_size, (unsigned long long)modified.tv_sec, (unsigned long)modified.tv_nsec,
+           pack ? "-gz" : "");
   if (ttm_guard_knows_tag(header_of(a, "If-None-Match"), tag)) {
     close(fd);
     return not_modified(a, tag);
   }
-  struct MHD_Response *response = pack ? ttm_pack_file(fd) : plain_response(fd, (uint64_t)st.st_size);
-  return finish(a, MHD_HTTP_OK, response, type_of(file), tag);
+  struct MHD_Response *response = pack ? ttm_pack_file(fd) : plain_response(fd, (uint64_t)st->st_size);
+  return finish(a, MHD_HTTP_OK, response, type, tag);
+}
+
+static enum MHD_Result send_file(const asked *a, const char *folder, const char *file) {
+  struct stat st;
+  int fd = open_file(a, folder, file, &st);
+  return fd < 0 ? not_found(a) : send_opened(a, fd, &st, 'f', type_of(file));
+}
+
+/* ttmem.html beside the program, in the folder above it (of a build), or where it is installed; -1 when it did not come along. */
+static int open_page(struct stat *st) {
+  static const char *const places[] = {"ttmem.html", "../ttmem.html", "../share/ttmem/ttmem.html"};
+  char path[PATH_MAX + 32] = "";
+  if (ttm_os_program(path, PATH_MAX)) return -1;
+  char *name = strrchr(path, '/');
+  int fd = -1;
+  for (size_t i = 0; name && fd < 0 && i < sizeof places / sizeof *places; i++) {
+    strcpy(name + 1, places[i]);
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) fd = (close(fd), -1);
+  }
+  return fd;
+}
+
+static enum MHD_Result send_open(const asked *a) {
+  struct stat st;
+  int fd = open_page(&st);
+  if (fd >= 0) return send_opened(a, fd, &st, 'o', "text/html; charset=utf-8");
+  return refuse(a, MHD_HTTP_NOT_FOUND, "No page to open files",
+                "This ttmem came without it. \"make web\" builds ttmem.html; put it beside the program.");
 }
 
 /* ---- Metrics ------------------------------------------------------------------------------------------------------- */
@@ -307,6 +343,7 @@ static enum MHD_Result send_route(const asked *a, const ttm_route *route) {
   if (of_history && a->server->history) return send_history(a, route->kind);
   if (route->kind == TTM_ROUTE_INDEX || route->kind == TTM_ROUTE_REPORTS) return send_index(a);
   if (route->kind == TTM_ROUTE_COMPARE) return send_comparison(a);
+  if (route->kind == TTM_ROUTE_OPEN) return send_open(a);
   if (of_history) return not_found(a);
   if (route->kind == TTM_ROUTE_NONE || (only && strcmp(only, route->folder) != 0)) return not_found(a);
   if (route->kind == TTM_ROUTE_BARE) return redirect_to_folder(a, route->folder);

@@ -191,7 +191,7 @@ class Pages(unittest.TestCase):
                     self.assertNotIn(bad, text, path)
                 self.assertIn("default-src 'none'; style-src", site.headers["Content-Security-Policy"])
                 for link in re.findall(r'(?:href|action)="([^"]*)"', text):
-                    self.assertRegex(link, r"^(\./|models|reports|live|trend\?|run\?|compare\?)", path)
+                    self.assertRegex(link, r"^(\./|models|reports|live|open|trend\?|run\?|compare\?)", path)
             self.assertEqual(site.get("../secret", status=404).count("secret"), 0)
 
     def test_reports_of_runs(self):

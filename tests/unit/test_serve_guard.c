@@ -105,6 +105,7 @@ static void routes_served(void **state) {
   assert_int_equal(ttm_guard_route("/trend").kind, TTM_ROUTE_TREND);
   assert_int_equal(ttm_guard_route("/run").kind, TTM_ROUTE_RUN);
   assert_int_equal(ttm_guard_route("/live").kind, TTM_ROUTE_LIVE);
+  assert_int_equal(ttm_guard_route("/open").kind, TTM_ROUTE_OPEN);
   assert_int_equal(ttm_guard_route("/compare/").kind, TTM_ROUTE_REPORT); /* a report may be called so */
   assert_int_equal(ttm_guard_route("/compare/x").kind, TTM_ROUTE_NONE);
 }

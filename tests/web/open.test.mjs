@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page that needs nothing installed, against the program: the same bytes, sentences and numbers; and nothing leaves it.
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import http from "node:http";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { checkStatements, generate, openPage, report, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
+import { checkStatements, generate, openPage, openServed, report, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
 
 const PAGE = join(SOURCE, "build", "ttmem.html");
 const data = (name) => join(SOURCE, "tests", "data", name);
@@ -207,6 +208,31 @@ test("keyboard, narrow screens, light and dark", async () => {
       await fits();
       assert.equal(await page.evaluate(() => document.activeElement.id), "choose");
     });
+  }
+});
+
+test("ttmem serve hands the page out, where it lies beside the program or is installed", async () => {
+  const program = join(work, "installed", "bin", "ttmem"), page = join(work, "installed", "share", "ttmem", "ttmem.html");
+  for (const path of [program, page]) mkdirSync(dirname(path), { recursive: true });
+  copyFileSync(TTMEM, program);
+  copyFileSync(PAGE, page);
+  const env = { ...process.env, TTMEM_HOME: join(work, "home") };
+  execFileSync(program, ["analyze", data("small.log"), "--quiet"], { env }); // a server wants reports
+  const server = spawn(program, ["serve", "--port", "0"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const [line] = await once(server.stdout, "data", { signal: AbortSignal.timeout(20000) });
+    const { page: tab, problems, context } = await openServed(String(line).trim());
+    await tab.getByRole("link", { name: "Open a file" }).first().click();
+    await tab.waitForFunction(() => document.documentElement.dataset.ready === "true");
+    assert.equal(await tab.evaluate(() => window.origin), "null"); // it reads no other page of the server
+    const path = given(data("small.log"));
+    await tab.setInputFiles("#file", path);
+    await shown(tab);
+    assert.ok(native(path).page.equals(await saved(tab)));
+    assert.deepEqual(problems.filter((problem) => !problem.startsWith("request: blob:")), []);
+    await context.close();
+  } finally {
+    server.kill();
   }
 });
 
