@@ -2,6 +2,10 @@
 # Each fuzz/fuzz_NAME.c defines LLVMFuzzerTestOneInput. With TTMEM_FUZZ it becomes a libFuzzer program; otherwise it is linked
 # with a small driver and gets a short fixed run in every test run, so that no clang is needed to keep the parsers honest.
 set(TTMEM_FUZZ_RUNS_cb_scan 500) # parsing broken C++ takes tree-sitter 2 ms each time, a hundred times as long as the others
+set(TTMEM_FUZZ_RUNS_visualizer 1500) # SQLite mutates its databases: 1 ms each
+# Which targets a mutator that knows their structure serves: fuzz/mutate_lines.c, fuzz/mutate_database.c.
+set(ttmem_mutated_lines log memory_report metal_log module module_dump op_line train_log)
+set(ttmem_mutated_database visualizer)
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/fuzz_*.c)
 
 function(ttmem_add_fuzz_program target source)
@@ -9,6 +13,12 @@ function(ttmem_add_fuzz_program target source)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/fuzz)
   target_link_libraries(${target} PRIVATE ttmem_cbscan)
+  string(REGEX REPLACE "^fuzz_" "" name ${target})
+  foreach(structure lines database)
+    if(name IN_LIST ttmem_mutated_${structure})
+      target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/fuzz/mutate_${structure}.c)
+    endif()
+  endforeach()
 endfunction()
 
 function(ttmem_add_fuzz_replays)

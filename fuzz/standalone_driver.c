@@ -15,7 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mutate.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* Present where a target has one (mutate_*.c). */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) __attribute__((weak));
 /* Present under ASan only. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
@@ -221,6 +225,21 @@ static void mutate(input *work, uint64_t *random) {
   }
 }
 
+/* What mutators that know a structure call for the rest. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) {
+  static uint64_t random = 1;
+  input work = {data, size};
+  if (max >= MAX_MUTATED) mutate(&work, &random);
+  return work.n;
+}
+
+static void mutate_once(input *work, uint64_t *random) {
+  if (LLVMFuzzerCustomMutator && below(random, 2))
+    work->n = LLVMFuzzerCustomMutator(work->at, work->n, MAX_MUTATED, (unsigned)next_random(random));
+  else
+    mutate(work, random);
+}
+
 /* On a copy of exactly n bytes, so that ASan sees a read one byte past the end. */
 static void try_input(const uint8_t *bytes, size_t n) {
   current.at = must(malloc(n ? n : 1));
@@ -268,7 +287,7 @@ int main(int argc, char **argv) {
     size_t n = from->n < MAX_MUTATED ? from->n : MAX_MUTATED;
     if (n) memcpy(work.at, from->at + below(&random, from->n - n + 1), n);
     work.n = n;
-    for (size_t steps = 1 + below(&random, 6); steps; steps--) mutate(&work, &random);
+    for (size_t steps = 1 + below(&random, 6); steps; steps--) mutate_once(&work, &random);
     try_input(work.at, work.n);
   }
   alarm(0);
