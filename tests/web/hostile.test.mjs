@@ -78,3 +78,16 @@ test("the policy allows only what is inside", async () => {
   const code = page.replace(/\/\*[^]*?\*\//g, "").replaceAll('"http://www.w3.org/2000/svg"', "");
   assert.deepEqual(code.match(/(https?:)?\/\/[a-z0-9.-]+\.[a-z]{2,}/gi) ?? [], []);
 });
+
+test("a page of 150,000 different operation names opens", async () => {
+  const path = join(work, "names.log");
+  const lines = [];
+  for (let i = 0; i < 150000; i++) lines.push(`RuntimeTTNN | DEBUG | Executing operation: %${i} = "ttnn.name_${i}"(%arg0) : (${type}) -> ${type} loc("here")\n`);
+  writeFileSync(path, lines.join("") + operation(150000, "ttnn.softmax", "last", "x") + block("SoftmaxOp", "90.000"));
+  const r = report(path);
+  await withPage(r.page, {}, async (tab) => {
+    await tab.waitForFunction(() => document.querySelectorAll("#distribution tbody tr").length === 15, undefined, { timeout: 60000 });
+    await tab.locator("#operations input[type=search]").fill("name_149999");
+    await tab.waitForFunction(() => /^1 of/.test(document.querySelector("#operations [role=status]").textContent), undefined, { timeout: 60000 });
+  });
+});

@@ -17,7 +17,7 @@ const width = (element: HTMLElement, value: number, top: number): HTMLElement =>
 };
 
 // Labelled bars under each other, `top` as long as there is room; of the longest when not given.
-export function barList(bars: Bar[], top = Math.max(...bars.map((bar) => bar.value), 0)): HTMLElement {
+export function barList(bars: Bar[], top = bars.reduce((most, bar) => Math.max(most, bar.value), 0)): HTMLElement {
   const list = h("dl", { class: "bars" });
   for (const { label, value, text, note, kind, attributes } of bars) {
     const track = h("span", { class: "bar-track" }, width(h("span", { class: `bar-fill bar-${kind}` }), value, top));

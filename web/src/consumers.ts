@@ -18,7 +18,7 @@ export function consumers(app: App, s: Statement): HTMLElement | undefined {
   const memory = MEMORY_OF[s.id];
   const rows = memory && app.model.findings.top_consumers[memory];
   if (!rows) return undefined;
-  const most = Math.max(...rows.map((row) => row.total_MB));
+  const most = rows.reduce((top, row) => Math.max(top, row.total_MB), 0);
   const box = table(
     `Operations that added most to ${memory}`,
     [["tensor or place"], [unit(app), "num"], ["", "bar"], ["at most each", "num"], ["runs", "num"], ["operation"]],
@@ -106,7 +106,8 @@ export function weights(app: App): HTMLElement | null {
 export function distribution(app: App): HTMLElement | null {
   const { distribution: all, total } = app.model.findings.operations;
   const rows = Object.entries(all);
-  const most = Math.max(...rows.map(([, n]) => n), 1);
-  const row = ([name, n]: [string, number]): Row => [h("button", { type: "button", class: "link mono", click: () => app.filterTable.by(name) }, shorten(name, 80)), count(n), cellBar(n, most), percent(n, total)];
+  const most = rows.reduce((top, [, n]) => Math.max(top, n), 1); // more names than a call takes arguments
+  const cells = ([name, n]: [string, number]): Cell[] => [h("button", { type: "button", class: "link mono", click: () => app.filterTable.by(name) }, shorten(name, 80)), count(n), cellBar(n, most), percent(n, total)];
+  const row = (one: [string, number]): Row => ({ name: one[0], places: 1, members: () => [], get cells() { return cells(one); } }); // made when shown
   return rows.length ? section("distribution", "Operations by name", longTable("How often each operation ran", [["operation"], ["times", "num"], ["", "bar"], ["share", "num"]], rows.map(row), 15)) : null;
 }
