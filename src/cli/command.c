@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "cli/config.h"
+#include "cli/max_memory.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "launch/kernel_compiler.h"
@@ -21,10 +22,12 @@
 
 int ttm_cli_error(const ttm_options *options, const ttm_error *err) {
   ttm_buf text = {0};
+  char why[TTM_NO_MEMORY_TEXT], line[TTM_NO_MEMORY_TEXT + 32];
+  const char *none = ttm_max_memory_explain(options, why);
   ttm_buf_printf(&text, "%s: error: ", ttm_program_name(options->program));
-  ttm_put_lines(&text, ttm_str_of(err->message));
-  ttm_str no_memory = TTM_LIT("ttmem: error: Out of memory on this host.\n"); /* not even for the message */
-  ttm_str shown = text.failed ? no_memory : ttm_buf_str(&text);
+  ttm_put_lines(&text, ttm_str_of(err->code == TTM_ENOMEM ? none : err->message));
+  if (text.failed) snprintf(line, sizeof line, "ttmem: error: %s\n", none); /* not even for the message */
+  ttm_str shown = text.failed ? ttm_str_of(line) : ttm_buf_str(&text);
   if (write(STDERR_FILENO, shown.p, shown.n) < 0) { /* standard error is closed */
   }
   ttm_buf_free(&text);
@@ -187,6 +190,7 @@ static int run(ttm_options *options, ttm_error *err) {
   }
   char *config = NULL;
   int status = ttm_config_apply(options, &config, err);
+  if (!status) ttm_max_memory_apply(options);
   if (!status) status = run_asked(options, err);
   ttm_free(config);
   return status;

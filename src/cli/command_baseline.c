@@ -136,8 +136,8 @@ const ttm_command ttm_command_baseline_update = {
     .needs = "a file and an input: ttmem baseline update FILE INPUT",
     .logs = 2,
     .rest = TTM_REST_BEHIND_DASHES,
-    .takes =
-        TTM_TAKES(TTM_OPTION_NAME, TTM_OPTION_BOARD, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+    .takes = TTM_TAKES(TTM_OPTION_NAME, TTM_OPTION_BOARD, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_THREADS,
+                       TTM_OPTION_MAX_MEMORY, TTM_OPTION_QUIET),
     .run = run_update,
 };
 

@@ -112,6 +112,6 @@ const ttm_command ttm_command_cb_all = {
     .max_inputs = 2,
     .takes = TTM_TAKES(TTM_OPTION_MULTI, TTM_OPTION_SOURCE, TTM_OPTION_LOG_FILE, TTM_OPTION_CB, TTM_OPTION_TENSOR,
                        TTM_OPTION_DTYPE, TTM_OPTION_STRATEGY, TTM_OPTION_KERNEL_BYTES, TTM_OPTION_DEFINE,
-                       TTM_OPTION_THREADS, TTM_CB_OPTIONS),
+                       TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_CB_OPTIONS),
     .run = run_all,
 };

@@ -134,6 +134,6 @@ const ttm_command ttm_command_cb_scan = {
     .max_inputs = TTM_MAX_INPUTS,
     .needs = "sources: ttmem cb scan FILE_OR_FOLDER...",
     .takes = TTM_TAKES(TTM_OPTION_DEFINE, TTM_OPTION_COMPARE, TTM_OPTION_CHECK, TTM_OPTION_SARIF, TTM_OPTION_GITHUB,
-                       TTM_OPTION_THREADS, TTM_CB_OPTIONS),
+                       TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_CB_OPTIONS),
     .run = run,
 };

@@ -210,6 +210,6 @@ const ttm_command ttm_command_doctor = {
     .exits = "0 no findings; 1 findings; 2 wrong usage, or an unreadable log",
     .max_inputs = 1,
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_OPTION_COLOR),
     .run = run,
 };

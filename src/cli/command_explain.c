@@ -151,7 +151,7 @@ const ttm_command ttm_command_explain = {
     .max_inputs = 1,
     .logs = 1,
     .reports = true,
-    .takes = TTM_TAKES(TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET,
-                       TTM_OPTION_COLOR),
+    .takes = TTM_TAKES(TTM_OPTION_PER, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY,
+                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -103,6 +103,7 @@ const ttm_command ttm_command_last_run = {
     .max_inputs = 1,
     .needs = "a log: ttmem last-run LOG [-o OUT]",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_RUNS, TTM_OPTION_MARKER, TTM_OPTION_THREADS, TTM_OPTION_QUIET),
+    .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_RUNS, TTM_OPTION_MARKER, TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY,
+                       TTM_OPTION_QUIET),
     .run = run,
 };

@@ -68,6 +68,6 @@ const ttm_command ttm_command_llm = {
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_LLM, TTM_OPTION_LOGFILE, TTM_OPTION_OUTPUT, TTM_OPTION_MAX_TOKENS, TTM_OPTION_PER,
                        TTM_OPTION_DECISION_TRACE, TTM_OPTION_TIMES, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET),
+                       TTM_OPTION_MAX_MEMORY, TTM_OPTION_QUIET),
     .run = run,
 };

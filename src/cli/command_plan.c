@@ -65,6 +65,6 @@ const ttm_command ttm_command_plan = {
     .needs = "a recording: ttmem run --board n150 -- python3 model.py, then ttmem plan with its folder",
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_TRACE_REGION, TTM_OPTION_JSON,
-                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

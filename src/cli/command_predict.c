@@ -87,6 +87,6 @@ const ttm_command ttm_command_predict = {
     .needs = "a TTNN module or a log that holds one: ttmem predict ttnn.mlir ('-' reads standard input)",
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_BOARD, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_RUNNER, TTM_OPTION_PER, TTM_OPTION_JSON,
-                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -104,6 +104,6 @@ const ttm_command ttm_command_verify = {
     .needs = "a log, recording or graph capture: ttmem verify INPUT --change dtype=bfp8:weights",
     .logs = 1,
     .takes = TTM_TAKES(TTM_OPTION_CHANGE, TTM_OPTION_ALLOW_PARTIAL, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
-                       TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+                       TTM_OPTION_MAX_MEMORY, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

@@ -153,6 +153,12 @@ void ttm_host_kill_below(pid_t pid) { descendants_of(pid, true); }
 
 /* ---- The watch --------------------------------------------------------------------------------------------------------- */
 
+uint64_t ttm_host_memory(void) {
+  ttm_host_watch w = {.machine = memory_info("MemTotal:")};
+  follow_group(&w, getpid());
+  return w.cgroup && (!w.machine || w.cgroup < w.machine) ? w.cgroup : w.machine;
+}
+
 void ttm_host_watch_begin(ttm_host_watch *w) {
   *w = (ttm_host_watch){.machine = memory_info("MemTotal:"), .available = memory_info("MemAvailable:")};
   w->lowest = w->available;

@@ -26,6 +26,8 @@ void ttm_host_watch_look(ttm_host_watch *watch, pid_t pid);
 void ttm_host_watch_end(ttm_host_watch *watch);
 /* SIGKILL ended the program, and memory of the host was the reason as far as can be told. */
 bool ttm_host_watch_exhausted(const ttm_host_watch *watch, int signal);
+/* Memory of the machine, or less where a control group allows this process less; 0: unknown. */
+uint64_t ttm_host_memory(void);
 /* Kills all that descend from the process. */
 void ttm_host_kill_below(pid_t pid);
 

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A few megabytes that stand for gigabytes take no more memory than --max-memory allows, end with a sentence and can be stopped at any moment."""
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TTMEM, GEN_LOG = os.environ["TTMEM"], os.environ["GEN_LOG"]
+if not shutil.which("zstd"):
+    print("skipped: no zstd")
+    sys.exit(77)
+SANITIZED = b"__asan_init" in pathlib.Path(TTMEM).read_bytes() or b"__tsan_init" in pathlib.Path(TTMEM).read_bytes()
+if SANITIZED:
+    print("skipped: a sanitizer's own memory cannot be limited")
+    sys.exit(77)
+LIMIT, ROOM = 120, 40  # MB: what is allowed, and what code and stacks may take beside it
+
+
+def run(*words, wanted=2):
+    started = time.monotonic()
+    child = subprocess.Popen([TTMEM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = child.stderr.read()
+    _, status, use = os.wait4(child.pid, 0)
+    took = time.monotonic() - started
+    status = os.waitstatus_to_exitcode(status)
+    assert status == wanted, (words, status, said)
+    assert use.ru_maxrss < (LIMIT + ROOM) * 1024, (words, use.ru_maxrss // 1024, "MB")
+    assert status != 2 or ("--max-memory SIZE allows more" in said and said.count("\n") == 1), (words, said)
+    print(f"{took:5.1f} s {use.ru_maxrss // 1024:5} MB", *words[:2])
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    os.environ["TTMEM_HOME"] = folder + "/home"
+    limit = ("--max-memory", f"{LIMIT}MB")
+
+    # Valid lines, without end.
+    subprocess.run([GEN_LOG, "--bytes", "40M", "--out", "part.log"], check=True)
+    part = subprocess.run(["zstd", "-q19", "-c", "part.log"], check=True, stdout=subprocess.PIPE).stdout
+    with open("bomb.log.zst", "wb") as bomb:
+        for _ in range(400):  # 16 GB
+            bomb.write(part)
+    packed = gzip.compress(open("part.log", "rb").read(), 1)
+    with open("bomb.log.gz", "wb") as bomb:
+        for _ in range(100):
+            bomb.write(packed)
+    for words in (["analyze", "bomb.log.zst", "-q", "--no-json"], ["ask", "bomb.log.zst", "--at-peak", "-q"], ["fit", "bomb.log.zst", "-q"],
+                  ["analyze", "bomb.log.gz", "-q", "--no-json"]):
+        run(*words, *limit)
+
+    # A line without end, a report's file without end.
+    with subprocess.Popen(["zstd", "-q", "-o", "line.log.zst"], stdin=subprocess.PIPE) as packer:
+        for _ in range(1000):
+            packer.stdin.write(b"a" * 1000000)
+    assert subprocess.run([TTMEM, "analyze", "line.log.zst", "-q", *limit], capture_output=True).returncode == 2
+    subprocess.run([TTMEM, "analyze", "part.log", "-q", "--name", "r", "--output-dir", "report"], check=True)
+    os.remove("part.log")
+    memory = open("report/r_memory.json", "rb").read()
+    with gzip.open("report/r_memory.json.new", "wb", 6) as bomb:
+        row = json.dumps(json.loads(memory)["operations"][0]).encode()
+        bomb.write(memory[:memory.index(b"[") + 1])
+        for _ in range(1500):
+            bomb.write((row + b",") * 600)
+    os.replace("report/r_memory.json.new", "report/r_memory.json")
+    print(os.path.getsize("report/r_memory.json") // 1024, "KB of a report")
+    run("ask", "report", "--findings", "-q", "--max-memory", "40MB")
+
+    # Stopped at once, whatever it does.
+    for seconds in (0.2, 1.0, 2.0):
+        child = subprocess.Popen([TTMEM, "analyze", "bomb.log.zst", "-q", "--no-json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        if child.poll() is None:
+            child.send_signal(signal.SIGINT)
+            child.wait(timeout=1 + 4)  # a loaded machine may be late
+
+    # The limit is no smaller than what ordinary inputs take.
+    subprocess.run([GEN_LOG, "--runs", "3", "--out", "small.log"], check=True)
+    run("analyze", "small.log", "-q", wanted=0)
