@@ -32,7 +32,8 @@ extern char **environ; /* POSIX has no header for it */
 int ttm_os_program(char *path, size_t size);
 unsigned ttm_os_processors(void); /* that this process may use */
 void ttm_os_end_with_parent(void);
-uint64_t ttm_os_random(void); /* the same in all of a process's life */
+void ttm_os_adopt_orphans(void); /* processes below us whose parent ends become our children */
+uint64_t ttm_os_random(void);    /* the same in all of a process's life */
 struct timespec ttm_os_since_boot(void);
 
 /* For waits on a condition until a time of this clock. */

@@ -47,6 +47,8 @@ unsigned ttm_os_processors(void) {
 
 void ttm_os_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGTERM); }
 
+void ttm_os_adopt_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
 /* The kernel hands every process 16 random bytes. glibc guards the stack with them, so that only a hash of them is passed on. */
 uint64_t ttm_os_random(void) {
   const void *random = (const void *)getauxval(AT_RANDOM);

@@ -125,8 +125,8 @@ static bool descends(const process *all, const ttm_map *of_pid, uint32_t i, pid_
   return false;
 }
 
-/* Bytes of all that descend from the process; they are killed, if wanted. */
-static uint64_t descendants_of(pid_t pid, bool end) {
+/* Bytes of all that descend from the process, and one that is no zombie; they are killed, if wanted. */
+static uint64_t descendants_of(pid_t pid, bool end, pid_t *living) {
   TTM_VEC(process) all = {0};
   ttm_map of_pid = {0};
   uint64_t sum = 0;
@@ -142,6 +142,7 @@ static uint64_t descendants_of(pid_t pid, bool end) {
   for (uint32_t i = 0; i < all.n; i++) {
     if (!descends(all.at, &of_pid, i, pid)) continue;
     sum += all.at[i].bytes;
+    if (all.at[i].bytes) *living = all.at[i].pid;
     if (end) kill(all.at[i].pid, SIGKILL);
   }
   ttm_map_free(&of_pid);
@@ -149,7 +150,19 @@ static uint64_t descendants_of(pid_t pid, bool end) {
   return sum;
 }
 
-void ttm_host_kill_below(pid_t pid) { descendants_of(pid, true); }
+void ttm_host_kill_below(pid_t pid) { descendants_of(pid, true, &(pid_t){0}); }
+
+pid_t ttm_host_living_below(pid_t pid, char name[TTM_HOST_NAME]) {
+  pid_t living = 0;
+  char path[64];
+  descendants_of(pid, false, &living);
+  snprintf(path, sizeof path, "/proc/%ld/comm", (long)living);
+  FILE *f = living ? fopen(path, "re") : NULL;
+  if (!f || !fgets(name, TTM_HOST_NAME, f)) name[0] = '\0';
+  name[strcspn(name, "\n")] = '\0';
+  if (f) fclose(f);
+  return living;
+}
 
 /* ---- The watch --------------------------------------------------------------------------------------------------------- */
 
@@ -168,7 +181,7 @@ void ttm_host_watch_look(ttm_host_watch *w, pid_t pid) {
   process one;
   if (!read_process(pid, &one) || !one.bytes) return;
   if (w->looks++ % TREE_EVERY == 0) {
-    w->others = descendants_of(pid, false);
+    w->others = descendants_of(pid, false, &(pid_t){0});
     follow_group(w, pid);
   }
   uint64_t available = memory_info("MemAvailable:");

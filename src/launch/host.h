@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { TTM_HOST_LOOK_MS = 250, TTM_HOST_PATH = 4096 };
+enum { TTM_HOST_LOOK_MS = 250, TTM_HOST_PATH = 4096, TTM_HOST_NAME = 32 };
 
 typedef struct ttm_host_watch {
   uint64_t now, peak, others; /* resident bytes of the processes; of those it started */
@@ -30,5 +30,7 @@ bool ttm_host_watch_exhausted(const ttm_host_watch *watch, int signal);
 uint64_t ttm_host_memory(void);
 /* Kills all that descend from the process. */
 void ttm_host_kill_below(pid_t pid);
+/* One that descends from it and lives, with its name; 0: there is none. */
+pid_t ttm_host_living_below(pid_t pid, char name[TTM_HOST_NAME]);
 
 #endif

@@ -40,6 +40,7 @@ typedef struct pump {
   int64_t look_at;   /* when to look at its memory */
   int64_t remind_at; /* when to say that it still runs; 0: never */
   bool output_over;
+  bool left;                  /* while somebody still had the output open: that was told */
   int64_t owed;               /* bytes that were in the pipe when the program ended */
   int64_t quiet_at, leave_at; /* when to stop listening; 0 while bytes are owed */
   pthread_mutex_t lock;       /* guards the figures */
@@ -235,7 +236,7 @@ static void look_at_clock(pump *c) {
                    (long)c->child.pid, c->options->path);
   }
   if (c->child.gone && !c->output_over && c->leave_at && (now >= c->quiet_at || now >= c->leave_at)) {
-    c->output_over = true;
+    c->output_over = c->left = true;
     ttm_launch_say(&c->options->viewer,
                    "the program ended, but a process it started keeps its output open; "
                    "later output of that process is not logged");
@@ -258,6 +259,23 @@ static void run_loop(pump *c) {
   }
 }
 
+/* What the program started and left behind comes to us, as its new parent. Helpers of Python end a moment after their program. */
+static void tell_who_goes_on(const pump *c) {
+  enum { GRACE_MS = 500, STEP_MS = 20 };
+  char name[TTM_HOST_NAME];
+  pid_t pid = ttm_host_living_below(getpid(), name);
+  for (int waited = 0; pid && waited < GRACE_MS; waited += STEP_MS) {
+    poll(NULL, 0, STEP_MS);
+    pid = ttm_host_living_below(getpid(), name);
+  }
+  if (pid)
+    ttm_launch_say(
+        &c->options->viewer,
+        "the program ended, but process %ld (%s) that it started goes on; what that one allocates from now on is "
+        "not in the report",
+        (long)pid, name);
+}
+
 /* The readers wait before the program starts: once it runs, nothing can fail any more. */
 static int run(pump *c, const sigset_t *mask, ttm_error *err) {
   pthread_t shower, parser;
@@ -271,6 +289,7 @@ static int run(pump *c, const sigset_t *mask, ttm_error *err) {
   int status = ttm_child_start(&c->child, c->options->argv, mask, err);
   ttm_host_watch_begin(&c->result->host);
   if (!status) run_loop(c);
+  if (!status && !c->left) tell_who_goes_on(c);
   ttm_host_watch_end(&c->result->host);
   ttm_ring_end(&c->ring);
   if (parsing) pthread_join(parser, NULL);
@@ -286,6 +305,7 @@ int ttm_pump_run(ttm_pump_result *out, const ttm_pump_options *options, ttm_erro
   pump c = {.options = options, .result = out};
   sigset_t wanted, mask;
   *out = (ttm_pump_result){0};
+  ttm_os_adopt_orphans();
   ttm_pump_signals(&wanted);
   pthread_sigmask(SIG_BLOCK, &wanted, &mask);
   c.signals = ttm_os_signals(&wanted);

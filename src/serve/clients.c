@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 
 enum { LOOK_S = 2 };
 
@@ -17,7 +18,7 @@ typedef struct ttm_client {
 
 static time_t now_s(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(ttm_os_condition_clock, &t);
   return t.tv_sec;
 }
 
@@ -46,12 +47,8 @@ static void *watch(void *context) {
 }
 
 bool ttm_clients_begin(ttm_clients *clients) {
-  pthread_condattr_t clock;
-  pthread_condattr_init(&clock);
-  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
   pthread_mutex_init(&clients->lock, NULL);
-  pthread_cond_init(&clients->changed, &clock);
-  pthread_condattr_destroy(&clock);
+  ttm_os_condition_init(&clients->changed);
   return clients->running = !pthread_create(&clients->thread, NULL, watch, clients);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/os.h"
 #include "parse/json_text.h"
 #include "report/files/report.h"
 #include "store/folder.h"
@@ -214,7 +215,7 @@ int ttm_catalog_entry_read(ttm_catalog_entry *entry, int folder, const char *fol
 typedef struct traces {
   struct {
     uint64_t inode, size;
-    struct timespec changed, written;
+    int64_t changed, written, written_ns;
   } of[3];
 } traces;
 
@@ -223,9 +224,10 @@ static bool trace(traces *t, int at, const struct stat *st) {
   enum { JUST_NOW_S = 2 };
   t->of[at].inode = st->st_ino;
   t->of[at].size = (uint64_t)st->st_size;
-  t->of[at].changed = st->st_ctim;
-  t->of[at].written = st->st_mtim;
-  return time(NULL) - st->st_ctim.tv_sec > JUST_NOW_S;
+  t->of[at].changed = st->st_ctime;
+  t->of[at].written = st->st_mtime;
+  t->of[at].written_ns = ttm_os_modified(st).tv_nsec;
+  return time(NULL) - st->st_ctime > JUST_NOW_S;
 }
 
 /* Of the folder (or the link to it) and its findings, which may be written anew in place. */

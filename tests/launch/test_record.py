@@ -600,6 +600,25 @@ class Broken(Case):
         self.assertEqual(code, 0, out + err)
 
 
+class Survivors(Case):
+    def test_a_process_that_goes_on_is_told(self):
+        self.model("import os, time\nif os.fork() == 0:\n    os.setsid()\n    null = os.open('/dev/null', os.O_RDWR)\n    os.dup2(null, 1)\n    os.dup2(null, 2)\n"
+                   "    if os.fork() == 0:\n        open('pid', 'w').write(str(os.getpid()))\n        time.sleep(60)\n    os._exit(0)\n"
+                   "while not os.path.exists('pid') or not open('pid').read(): time.sleep(0.01)")
+        code, out, err = self.run_it()
+        with open(self.dir + "/pid") as f:
+            pid = int(f.read())
+        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(code, 0, out + err)
+        self.assertRegex(err, r"process %d \(python[\w.]*\) that it started goes on" % pid)
+
+    def test_nothing_is_said_of_helpers_that_end_with_it(self):
+        self.model("import multiprocessing.shared_memory as s\nm = s.SharedMemory(create=True, size=10)\nm.close()\nm.unlink()")
+        code, out, err = self.run_it()
+        self.assertEqual(code, 0, out + err)
+        self.assertNotIn("goes on", err)
+
+
 class Neighbours(Case):
     def test_the_users_sitecustomize_runs(self):
         self.write("site/sitecustomize.py", "print('mine', flush=True)\nimport os\nos.environ['SEEN'] = '1'\n")
