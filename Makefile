@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
-.PHONY: all help demo test quick test-clients test-fleet test-ttnn bench screenshots soak fuzz format check-format install clean release-check golden-update asan clang
+.PHONY: all help demo test quick test-clients test-fleet test-ttnn bench screenshots soak soak-serve fuzz format check-format install clean release-check golden-update asan clang
 .PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
@@ -78,6 +78,11 @@ soak: ## inputs far larger than life, into a pipe: bounded memory, time that gro
 	@nice -n 10 python3 bench/soak.py
 
 fuzz: ## libFuzzer, FUZZ_SECONDS (60) of processor time per target
+soak-serve: ## two hours of serve, live --record and history under load: nothing grows; SOAK_SCALE=0.1 for less
+	@$(MAKE) --no-print-directory all
+	@python3 bench/soak_serve.py
+
+fuzz: ## libFuzzer, FUZZ_SECONDS (60) per target
 	@scripts/setup dev
 	@$(MAKE) --no-print-directory build/fuzz/build.ninja
 	cmake --build --preset fuzz -j $(JOBS)
