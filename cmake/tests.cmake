@@ -100,4 +100,7 @@ foreach(test ${tests})
     set_property(TEST ${test} APPEND PROPERTY LABELS slow)
     set_property(TEST ${test} PROPERTY COST 10)
   endif()
+  if(test MATCHES "^(python_test_wheel|web_(faults|pictures|numbers|files|diff)|test_commands_nomem.*|launch_test_jobs|property_test_analyses)$")
+    set_property(TEST ${test} PROPERTY COST 20) # the longest
+  endif()
 endforeach()

@@ -17,7 +17,7 @@
 
 #define STARVE_PLENTY (1L << 40)
 #ifndef STARVE_RUNS
-#define STARVE_RUNS 80 /* of a walk that may leave some out */
+#define STARVE_RUNS 60 /* of a walk that may leave some out */
 #endif
 
 /* Atomic: reading, writing and serving use threads. */
