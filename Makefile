@@ -78,12 +78,11 @@ soak: ## inputs far larger than life, into a pipe: bounded memory, time that gro
 	@$(MAKE) --no-print-directory all
 	@nice -n 10 python3 bench/soak.py
 
-fuzz: ## libFuzzer, FUZZ_SECONDS (60) of processor time per target
 soak-serve: ## two hours of serve, live --record and history under load: nothing grows; SOAK_SCALE=0.1 for less
 	@$(MAKE) --no-print-directory all
 	@python3 bench/soak_serve.py
 
-fuzz: ## libFuzzer, FUZZ_SECONDS (60) per target
+fuzz: ## libFuzzer, FUZZ_SECONDS (60) of processor time per target
 	@scripts/setup dev
 	@$(MAKE) --no-print-directory build/fuzz/build.ninja
 	cmake --build --preset fuzz -j $(JOBS)
