@@ -40,6 +40,13 @@ static bool is_trusted(uid_t owner) {
   return !owner || owner == geteuid() || (!stat("/", &top) && owner == top.st_uid);
 }
 
+static bool is_open(const struct stat *st) {
+  unsigned open = st->st_mode & (S_IWGRP | S_IWOTH);
+  return open && !(open == S_IWGRP && is_private_group(st));
+}
+
+bool ttm_is_own(const struct stat *st) { return is_trusted(st->st_uid) && !is_open(st); }
+
 static int refuse(const char *path, const char *why, ttm_error *err) {
   return ttm_error_set(err, TTM_EUSAGE, "%s is not safe to keep programs in: %s; set TTMEM_HOME to a folder of yours",
                        path, why);
@@ -53,10 +60,8 @@ static int check_folder(const char *path, ttm_error *err) {
   if (!S_ISDIR(st.st_mode)) return refuse(path, "it is no folder", err);
   snprintf(why, sizeof why, "it belongs to user %lu", (unsigned long)st.st_uid);
   if (!is_trusted(st.st_uid)) return refuse(path, why, err);
-  unsigned open = st.st_mode & (S_IWGRP | S_IWOTH);
-  if (open == S_IWGRP && is_private_group(&st)) open = 0;
   /* In a sticky folder nobody else can take away what is there, and what is there is checked next. */
-  return open && !(st.st_mode & S_ISVTX) ? refuse(path, "other users can write to it", err) : TTM_OK;
+  return is_open(&st) && !(st.st_mode & S_ISVTX) ? refuse(path, "other users can write to it", err) : TTM_OK;
 }
 
 /* ---- The path ------------------------------------------------------------------------------------------------------ */

@@ -4,12 +4,16 @@
 #define TTM_BASE_OWN_DIR_H
 
 #include <limits.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 
 /* Appends the user's home folder; false when nothing tells. */
 bool ttm_put_home(ttm_buf *out);
+
+/* Whether nobody but the user and root can write to a file or folder, as far as that one goes. */
+bool ttm_is_own(const struct stat *st);
 
 /* The folder `name` ("a/b") of the user's cache, made where it is missing: below TTMEM_HOME/cache, else XDG_CACHE_HOME/ttmem, else ~/.cache/ttmem; one whose path
  * holds a ':' is passed over, since lists of folders (PYTHONPATH) are separated by it. Where that cannot be written: TMPDIR/ttmem-UID, else /tmp/ttmem-UID. The path is absolute and without links. As ssh does it, every folder

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/own_dir.h"
 #include "store/report_dir.h"
 
 /* What people repeat; the rest belongs to a command. */
@@ -54,10 +56,12 @@ static int unknown_key(const char *key, ttm_error *err) {
 }
 
 /* Runs are found by name in commands that take no --store: it goes where all of them look, unless the user says so there. */
-static int apply_store(const char *value, ttm_error *err) {
+static int apply_store(const char *value, bool own, ttm_error *err) {
   const char *home = !strncmp(value, "~/", 2) ? getenv("HOME") : NULL;
   ttm_buf path = {0};
   if (!*value) return ttm_error_set(err, TTM_EUSAGE, "'store' needs a value");
+  if (!own)
+    return ttm_error_set(err, TTM_EUSAGE, "'store' is not taken from a file that others can write to: chmod go-w");
   ttm_buf_printf(&path, "%s%s", home ? home : "", home ? value + 1 : value);
   ttm_buf_char(&path, '\0');
   int status = path.failed || setenv("TTMEM_STORE", path.at, 0) ? ttm_error_nomem(err) : TTM_OK;
@@ -66,7 +70,7 @@ static int apply_store(const char *value, ttm_error *err) {
 }
 
 /* "per = chip" */
-static int apply_line(ttm_options *options, char *line, ttm_error *err) {
+static int apply_line(ttm_options *options, char *line, bool own, ttm_error *err) {
   char *value = strchr(line, '=');
   if (!value) return ttm_error_set(err, TTM_EUSAGE, "'%.40s' is no setting: NAME = VALUE", line);
   *value++ = '\0';
@@ -74,19 +78,22 @@ static int apply_line(ttm_options *options, char *line, ttm_error *err) {
   value = trimmed(value);
   for (size_t i = 0; i < KEY_COUNT; i++) {
     if (strcmp(ttm_option_table[KEYS[i]].name, key) != 0) continue;
-    return KEYS[i] == TTM_OPTION_STORE ? apply_store(value, err) : ttm_options_default(options, KEYS[i], value, err);
+    return KEYS[i] == TTM_OPTION_STORE ? apply_store(value, own, err)
+                                       : ttm_options_default(options, KEYS[i], value, err);
   }
   return unknown_key(key, err);
 }
 
 static int apply(ttm_options *options, char *text, const char *path, ttm_error *err) {
   ttm_error inner;
+  struct stat st;
+  bool own = !stat(path, &st) && ttm_is_own(&st);
   for (unsigned number = 1; text; number++) {
     char *end = strchr(text, '\n'), *comment;
     if (end) *end = '\0';
     if ((comment = strchr(text, '#'))) *comment = '\0';
     char *line = trimmed(text);
-    if (*line && apply_line(options, line, &inner))
+    if (*line && apply_line(options, line, own, &inner))
       return ttm_error_set(err, TTM_EUSAGE, "%s, line %u: %s", path, number, inner.message);
     text = end ? end + 1 : NULL;
   }

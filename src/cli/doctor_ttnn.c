@@ -26,13 +26,19 @@ const char *ttm_doctor_shown(ttm_doctor *d, char room[TTM_SHOWN_ROOM], const cha
 
 /* ---- Python ----------------------------------------------------------------------------------------------------------- */
 
-/* A line each: name, version, place. Nothing is imported: ttnn takes seconds. A folder without __init__.py is none, as in a checkout of tt-metal. */
+/* A line each: name, version, place. Nothing is imported: ttnn takes seconds. A folder without __init__.py is none, as in a checkout of tt-metal. Of the
+ * current folder, where others may have put a csv.py, nothing is imported either. */
 static const char question[] =
-    "import importlib.metadata as m, importlib.util as u, sys\n"
+    "import sys\n"
+    "whole = sys.path\n"
+    "sys.path = own = [p for p in whole if p]\n"
+    "import importlib.metadata as m, importlib.util as u\n"
     "print('python', '.'.join(map(str, sys.version_info[:3])), sys.executable, sep='\\t')\n"
     "for name, package in (('ttnn', 'ttnn'), ('pjrt_plugin_tt', 'pjrt-plugin-tt'), ('ttrt', 'ttrt')):\n"
+    "  sys.path = whole\n"
     "  try: spec = u.find_spec(name)\n"
     "  except Exception: spec = None\n"
+    "  sys.path = own\n"
     "  if not (spec and spec.origin): continue\n"
     "  try: version = m.version(package)\n"
     "  except Exception: version = ''\n"

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* realpath */
 #include "history/origin.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +15,20 @@
 
 /* ---- git ---------------------------------------------------------------------------------------------------------- */
 
+/* A pipe that somebody put into a folder above ours would keep us for ever. */
+static FILE *open_regular(const char *path) {
+  struct stat st;
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  FILE *in = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
+  if (!in && fd >= 0) close(fd);
+  return in;
+}
+
 /* The first line of a small file; false when there is none. */
 static bool read_line(char line[PATH_MAX], const char *folder, const char *file) {
   char path[2 * PATH_MAX];
   int n = snprintf(path, sizeof path, "%s/%s", folder, file);
-  FILE *in = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
+  FILE *in = n > 0 && (size_t)n < sizeof path ? open_regular(path) : NULL;
   bool fine = in && fgets(line, PATH_MAX, in);
   if (in) fclose(in);
   if (fine) line[strcspn(line, "\r\n")] = '\0';
@@ -46,7 +56,7 @@ static bool find_git(char git[PATH_MAX], const char *folder) {
 static bool find_packed(char line[PATH_MAX], const char *git, const char *name) {
   char path[2 * PATH_MAX + 16];
   snprintf(path, sizeof path, "%s/packed-refs", git);
-  FILE *in = fopen(path, "re");
+  FILE *in = open_regular(path);
   bool found = false;
   while (in && !found && fgets(line, PATH_MAX, in)) {
     line[strcspn(line, "\r\n")] = '\0';

@@ -27,6 +27,11 @@ TTMEM_STORE=none.sqlite "$TTMEM" history here 2>/dev/null && fail "TTMEM_STORE d
 printf 'store = ~/b.sqlite\n' >home/config
 HOME=$PWD "$TTMEM" analyze $log -q --no-html --model there && [ -s b.sqlite ] || fail "~ is not the home"
 
+note "no store from a file that others can write to: runs would go to them"
+chmod 666 home/config
+HOME=$PWD show ttmem history there
+chmod 644 home/config
+
 note "mistakes"
 for line in 'per = core' 'colour = never' 'per' 'port = 70000' '= chip' 'per =' 'store ='; do
   printf '\n%s\n' "$line" >home/config

@@ -70,4 +70,9 @@ note "without Python"
 printf '#!/bin/sh\nexit 1\n' >bin/python3
 cp bin/python3 bin/python
 show ttmem doctor
+# Nothing of the current folder is run, where others may have put something.
+mkdir shared
+for module in csv email importlib json zipfile; do echo "open('$work/ran', 'w')" >shared/$module.py; done
+(cd shared && PATH=${PATH#"$work/bin:"} "$TTMEM" doctor >/dev/null) || true
+[ ! -e "$work/ran" ] || fail "doctor ran code of the current folder"
 same_transcript
