@@ -13,6 +13,7 @@ typedef struct memory_writer {
     ttm_level level; /* as rendered last */
     ttm_buf text;
   } last[TTM_MEMORIES];
+  uint32_t base;   /* of the state rendered last: the levels of other memories than DRAM change with it only */
   uint32_t *next;  /* by state: the following one of its rank, TTM_NONE */
   uint32_t call;   /* of the last operation */
   ttm_buf program; /* what it says about its program */
@@ -72,18 +73,23 @@ static bool same_level(const ttm_level *a, const ttm_level *b) {
          a->largest == b->largest;
 }
 
+static void render(memory_writer *w, uint32_t state, ttm_memory m) {
+  ttm_level level;
+  w->last[m].present = ttm_state_level(w->p, state, m, &level);
+  if (!w->last[m].present) return;
+  if (!w->last[m].text.n || !same_level(&level, &w->last[m].level)) render_level(&w->last[m].text, &level);
+  w->last[m].level = level;
+}
+
 static void put_state(memory_writer *w, uint32_t state) {
   ttm_json *j = &w->json;
   if (state == TTM_NONE) return ttm_json_put_null(j, "memory");
   ttm_json_put_object(j, "memory");
   for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
-    ttm_level level;
-    w->last[m].present = ttm_state_level(w->p, state, m, &level);
-    if (!w->last[m].present) continue;
-    if (!w->last[m].text.n || !same_level(&level, &w->last[m].level)) render_level(&w->last[m].text, &level);
-    w->last[m].level = level;
-    ttm_json_put_raw(j, ttm_memory_name(m), ttm_buf_str(&w->last[m].text));
+    if (m == TTM_DRAM || w->p->states.at[state].base != w->base) render(w, state, m);
+    if (w->last[m].present) ttm_json_put_raw(j, ttm_memory_name(m), ttm_buf_str(&w->last[m].text));
   }
+  w->base = w->p->states.at[state].base;
   ttm_json_end(j);
 }
 
@@ -176,7 +182,7 @@ static void put_elements(memory_writer *w, ttm_out *out, ttm_alive *live) {
 }
 
 int ttm_report_memory_json(const ttm_findings *f, ttm_out *out, ttm_error *err) {
-  memory_writer w = {.f = f, .p = f->profile, .json = {.out = &out->buf}};
+  memory_writer w = {.f = f, .p = f->profile, .json = {.out = &out->buf}, .base = TTM_NONE};
   ttm_alive live;
   if (ttm_alive_init(&live, f->profile)) return ttm_error_nomem(err);
   bool failed = find_next_states(&w);

@@ -60,12 +60,24 @@ static int64_t figure_of(const ttm_profile *p, uint32_t state, ttm_memory m, fig
   }
 }
 
+/* Only DRAM's figures stand in the state itself: the others, and every total, change with the base that states share. */
+static void put_figures(ttm_html *h, ttm_memory m, figure which) {
+  bool own = m == TTM_DRAM && which != TOTAL;
+  uint32_t base = TTM_NONE;
+  int64_t value = 0;
+  for (uint32_t s = 0; s < h->p->states.n; s++) {
+    if (own || h->p->states.at[s].base != base) value = figure_of(h->p, s, m, which);
+    base = h->p->states.at[s].base;
+    ttm_html_block_delta(&h->block, value);
+  }
+}
+
 static int put_memory(ttm_html *h, ttm_memory m) {
   static const char *const names[FIGURES] = {"allocated", "largest", "lost", "total"};
   int code = TTM_OK;
   for (figure which = 0; which < FIGURES && !code; which++) {
     char id[64];
-    for (uint32_t s = 0; s < h->p->states.n; s++) ttm_html_block_delta(&h->block, figure_of(h->p, s, m, which));
+    put_figures(h, m, which);
     snprintf(id, sizeof id, "state.%s.%s", ttm_memory_name(m), names[which]);
     code = ttm_html_block_write(&h->block, id, h->out);
   }
@@ -114,12 +126,16 @@ static int add(level *at, const entry *from, size_t seen) {
 static int gather(ttm_html *h, uint32_t rank, level levels[TTM_HTML_LEVELS]) {
   ttm_html_walk walk = {.f = h->f, .element = -1};
   size_t seen = 0;
+  uint32_t base = TTM_NONE;
+  entry one;
   int code = TTM_OK;
   for (uint32_t s = 0; s < h->p->states.n && !code; s++) {
     ttm_html_position at = ttm_html_walk_to(&walk, s);
     if (ttm_state_rank(h->p, s) != rank) continue;
-    entry one = {.element = at.element};
-    for (ttm_memory m = 0; m < TTM_MEMORIES; m++) {
+    one.element = at.element;
+    ttm_memory changed = h->p->states.at[s].base == base ? TTM_DRAM + 1 : TTM_MEMORIES;
+    base = h->p->states.at[s].base;
+    for (ttm_memory m = 0; m < changed; m++) {
       one.low[m] = one.high[m] = figure_of(h->p, s, m, ALLOCATED);
       one.largest[m] = figure_of(h->p, s, m, LARGEST);
     }
