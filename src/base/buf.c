@@ -5,9 +5,8 @@
 
 const struct ttm_lost ttm_lost = {0};
 
-bool ttm_buf_room(ttm_buf *buf, size_t extra) {
+bool ttm_buf_grow_(ttm_buf *buf, size_t extra) {
   if (buf->failed) return false;
-  if (extra <= buf->cap - buf->n) return true;
   if (extra > SIZE_MAX - buf->n || ttm_vec_grow_((void **)&buf->at, &buf->cap, buf->n + extra, 1)) buf->failed = true;
   return !buf->failed;
 }

@@ -15,8 +15,13 @@ typedef struct ttm_buf {
   bool failed;
 } ttm_buf;
 
+bool ttm_buf_grow_(ttm_buf *buf, size_t extra);
+
 /* Room for `extra` more bytes; false when there is none. */
-bool ttm_buf_room(ttm_buf *buf, size_t extra);
+static inline bool ttm_buf_room(ttm_buf *buf, size_t extra) {
+  return extra <= buf->cap - buf->n ? !buf->failed : ttm_buf_grow_(buf, extra);
+}
+
 void ttm_buf_put(ttm_buf *buf, ttm_str bytes);
 void ttm_buf_char(ttm_buf *buf, char c);
 void ttm_buf_u64(ttm_buf *buf, uint64_t value);
