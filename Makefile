@@ -67,6 +67,7 @@ bench: ## ratios on a generated 1 GiB log, as a markdown table
 	@$(MAKE) --no-print-directory all
 	@python3 bench/run.py
 	@node bench/html_bench.mjs
+	@node bench/open_bench.mjs
 	@build/release/bench/tracker_bench
 
 screenshots: ## the pictures of README.md and docs/, made anew in docs/images: real browser, real terminal

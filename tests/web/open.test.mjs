@@ -78,6 +78,21 @@ test("every input gives the bytes of ttmem html", async () => {
   });
 });
 
+test("a browser without JSPI reads the same", async () => {
+  await withPage(PAGE, {}, async (page) => {
+    await page.addInitScript(() => {
+      const make = URL.createObjectURL;
+      const without = "delete WebAssembly.Suspending; delete WebAssembly.promising; ";
+      URL.createObjectURL = (blob) => make(blob.type === "text/javascript" ? new Blob([without, blob], { type: blob.type }) : blob);
+    });
+    await page.reload();
+    const path = settle(generate("ranks.log", "--bytes", "24M", "--ranks", "2", "--seed", "7"));
+    await page.setInputFiles("#file", path);
+    await shown(page);
+    assert.ok(native(path).page.equals(await saved(page)));
+  });
+});
+
 test("the report in the page says the program's statements", async () => {
   const path = given(join(SOURCE, "demo", "llama_small.log.zst"));
   const { findings } = report(path);

@@ -20,16 +20,12 @@ function progress(): (position: number) => void {
   };
 }
 
-function run({ module, file }: Job): Answer {
+async function run({ module, file }: Job): Promise<Answer> {
   const name = file.name === "-" ? "./-" : file.name; // "-" alone is standard input
-  const { page, message } = new System(file, name, progress()).run(module);
+  const { page, message } = await new System(file, name, progress()).run(module);
   return message ? { failure: message } : { page: new Blob(page, { type: "text/html;charset=utf-8" }) };
 }
 
 addEventListener("message", (event: MessageEvent<Job>) => {
-  try {
-    answer(run(event.data));
-  } catch (error) {
-    answer({ failure: `The engine stopped: ${error instanceof Error ? error.message : String(error)}` });
-  }
+  run(event.data).then(answer, (error: unknown) => answer({ failure: `The engine stopped: ${error instanceof Error ? error.message : String(error)}` }));
 });

@@ -16,29 +16,103 @@ class Exit extends Error {
   }
 }
 
-// The file through a window that moves along: large while it is read in order, small while it is read here and there (SQLite).
-class Pieces {
-  private static readonly LEAST = 1 << 16;
-  private static readonly MOST = 1 << 24;
-  private readonly reader = new FileReaderSync();
-  private window = new Uint8Array(0);
-  private start = 0;
-  private size = Pieces.LEAST;
-  constructor(private readonly file: Blob) {}
+interface Piece {
+  start: number;
+  bytes: Uint8Array<ArrayBuffer>;
+}
 
-  // Copies what the window has from `at` on; 0 at the end of the file.
-  read(at: number, into: Uint8Array): number {
-    if (at >= this.file.size) return 0;
-    if (at < this.start || at >= this.start + this.window.length) this.move(at);
-    const part = this.window.subarray(at - this.start, at - this.start + into.length);
-    into.set(part);
-    return part.length;
+// A browser that lets the engine wait for a promise (JSPI) reads on while the engine works.
+interface Waiting {
+  Suspending?: new (call: (...values: never[]) => unknown) => WebAssembly.ImportValue;
+  promising?: (call: WebAssembly.ExportValue) => () => Promise<void>;
+}
+const { Suspending, promising } = WebAssembly as unknown as Waiting;
+
+// The file in order from `at` on, one piece ahead. Its rooms are used again, so that a long file leaves no garbage.
+class Ahead {
+  private static readonly ROOM = 1 << 22;
+  private readonly reader: ReadableStreamBYOBReader;
+  private next: Promise<Piece>;
+  constructor(file: Blob, private at: number) {
+    this.reader = file.slice(at).stream().getReader({ mode: "byob" });
+    this.next = this.load(new ArrayBuffer(Ahead.ROOM));
   }
 
-  private move(at: number): void {
-    this.size = at === this.start + this.window.length ? Math.min(this.size * 4, Pieces.MOST) : Pieces.LEAST;
-    this.start = Math.max(0, at - Pieces.LEAST); // the engine looks back to where a line began
-    this.window = new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(this.start, at + this.size)));
+  // The next piece; `used` is one that nobody reads any more.
+  async take(used?: Piece): Promise<Piece> {
+    const piece = await this.next;
+    this.next = this.load(used?.bytes.buffer.byteLength === Ahead.ROOM ? used.bytes.buffer : new ArrayBuffer(Ahead.ROOM));
+    this.next.catch(() => undefined); // whoever takes it hears of it
+    return piece;
+  }
+
+  stop(): void {
+    void this.reader.cancel();
+  }
+
+  private async load(room: ArrayBuffer): Promise<Piece> {
+    const start = this.at;
+    let n = 0;
+    while (n < Ahead.ROOM) {
+      const { done, value } = await this.reader.read(new Uint8Array(room, n));
+      if (!value) break;
+      room = value.buffer;
+      n += value.length;
+      if (done) break;
+    }
+    this.at += n;
+    return { start, bytes: new Uint8Array(room, 0, n) };
+  }
+}
+
+// The file in pieces: small ones while it is read here and there (SQLite), large ones once it is read in order. The last two are kept: the
+// engine looks back to where a line began.
+class Pieces {
+  private static readonly LEAST = 1 << 16;
+  private static readonly LARGE = 1 << 20;
+  private static readonly MOST = 1 << 24;
+  private readonly reader = new FileReaderSync();
+  private kept: Piece[] = [];
+  private size = Pieces.LEAST;
+  private ahead: Ahead | null = null;
+  constructor(private readonly file: Blob) {}
+
+  // Copies what a piece has from `at` on; 0 at the end of the file.
+  read(at: number, into: Uint8Array): number | Promise<number> {
+    if (at >= this.file.size) return 0;
+    const copy = ({ start, bytes }: Piece): number => {
+      const part = bytes.subarray(at - start, at - start + into.length);
+      into.set(part);
+      return part.length;
+    };
+    const there = this.kept.find(({ start, bytes }) => at >= start && at < start + bytes.length) ?? this.move(at);
+    return there instanceof Promise ? there.then(copy) : copy(there);
+  }
+
+  private move(at: number): Piece | Promise<Piece> {
+    const [last] = this.kept;
+    const inOrder = last && at === last.start + last.bytes.length;
+    if (!inOrder) this.leaveOrder();
+    else if (Suspending && this.size >= Pieces.LARGE) return this.follow(at);
+    const piece = { start: at, bytes: new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(at, at + this.size))) };
+    this.size = Math.min(this.size * 4, Pieces.MOST);
+    return this.keep(piece);
+  }
+
+  private async follow(at: number): Promise<Piece> {
+    this.ahead ??= new Ahead(this.file, at);
+    return this.keep(await this.ahead.take(this.kept[1]));
+  }
+
+  private keep(piece: Piece): Piece {
+    this.kept = [piece, ...this.kept.slice(0, 1)];
+    return piece;
+  }
+
+  private leaveOrder(): void {
+    this.size = Pieces.LEAST;
+    this.ahead?.stop();
+    this.ahead = null;
   }
 }
 
@@ -61,13 +135,16 @@ export class System {
     this.words = ["engine", name].map((word) => new TextEncoder().encode(`${word}\0`));
   }
 
-  run(module: WebAssembly.Module): Outcome {
+  async run(module: WebAssembly.Module): Promise<Outcome> {
     const calls: Record<string, WebAssembly.ImportValue> = {};
     for (const { name } of WebAssembly.Module.imports(module)) calls[name] = () => NO_SUCH_CALL; // what only writers of files need
-    const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: { ...calls, ...this.calls() } });
+    Object.assign(calls, this.calls());
+    for (const [name, call] of Object.entries(this.reads())) calls[name] = Suspending ? new Suspending(call) : call;
+    const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: calls });
     this.memory = instance.exports.memory as WebAssembly.Memory;
+    const { _start } = instance.exports;
     try {
-      (instance.exports._start as () => void)();
+      await (promising ? promising(_start)() : (_start as () => void)());
     } catch (error) {
       if (!(error instanceof Exit)) throw error;
       return { page: [], message: this.message || `The engine ended with status ${error.status}.` };
@@ -89,20 +166,20 @@ export class System {
     return Array.from({ length: n }, (_, i) => this.bytes(view.getUint32(at + i * 8, true), view.getUint32(at + i * 8 + 4, true)));
   }
 
-  private fill(buffers: Uint8Array[], from: number, count: number): number {
-    let at = from;
+  // Fills the first buffer, or less of it: the engine asks again.
+  private fill(buffers: number, from: number, count: number, done: (n: number) => void = () => undefined): number | Promise<number> {
+    const end = (n: number): number => {
+      this.view.setUint32(count, n, true);
+      this.read(from + n);
+      done(n);
+      return 0;
+    };
     try {
-      for (const buffer of buffers) {
-        const got = this.pieces.read(at, buffer);
-        at += got;
-        if (got < buffer.length) break;
-      }
+      const got = this.pieces.read(from, this.buffers(buffers, 1)[0]);
+      return got instanceof Promise ? got.then(end, () => IO_ERROR) : end(got);
     } catch {
       return IO_ERROR; // it changed, or may not be read
     }
-    this.view.setUint32(count, at - from, true);
-    this.read(at);
-    return 0;
   }
 
   private write(descriptor: number, buffers: Uint8Array[], count: number): number {
@@ -190,15 +267,17 @@ export class System {
       },
       fd_advise: () => 0,
       fd_close: (descriptor: number) => (this.positions.delete(descriptor) ? 0 : BAD_DESCRIPTOR),
-      fd_read: (descriptor: number, at: number, n: number, count: number) => {
-        const position = this.positions.get(descriptor);
-        if (position === undefined) return BAD_DESCRIPTOR;
-        const status = this.fill(this.buffers(at, n), position, count);
-        if (!status) this.positions.set(descriptor, position + this.view.getUint32(count, true));
-        return status;
-      },
-      fd_pread: (descriptor: number, at: number, n: number, from: bigint, count: number) => (this.positions.has(descriptor) ? this.fill(this.buffers(at, n), Number(from), count) : BAD_DESCRIPTOR),
       fd_write: (descriptor: number, at: number, n: number, count: number) => this.write(descriptor, this.buffers(at, n), count),
+    };
+  }
+
+  private reads(): Record<string, (...values: never[]) => number | Promise<number>> {
+    return {
+      fd_read: (descriptor: number, buffers: number, _n: number, count: number) => {
+        const position = this.positions.get(descriptor);
+        return position === undefined ? BAD_DESCRIPTOR : this.fill(buffers, position, count, (n) => this.positions.set(descriptor, position + n));
+      },
+      fd_pread: (descriptor: number, buffers: number, _n: number, from: bigint, count: number) => (this.positions.has(descriptor) ? this.fill(buffers, Number(from), count) : BAD_DESCRIPTOR),
     };
   }
 }
