@@ -60,7 +60,7 @@ static void tell_gaps(ttm_teller *t) {
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE,
                  "traces were captured or replayed: operations inside a replay are not in this log");
   for (uint32_t i = 0; i < seen->note_count && i < TTM_KEPT_NOTES; i++)
-    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "log line {}: {}", TTM_LINE(seen->notes[i].line),
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "log line {}: \"{}\"", TTM_LINE(seen->notes[i].line),
                  TTM_TEXT(ttm_profile_string(t->p, seen->notes[i].text)));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/format.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <ctype.h>
@@ -92,17 +93,18 @@ const char *ttm_bytes_text(char room[TTM_COUNT_ROOM], uint64_t bytes) {
 
 /* ---- Characters --------------------------------------------------------------------------------------------------- */
 
-/* What to show for a character: itself, a blank or '?'. A name must not be able to disguise itself. */
-static uint32_t shown(uint32_t c) {
-  if (c == '\t' || c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029) return ' ';
-  return ttm_utf8_hides(c) ? '?' : c;
-}
-
+/* The next character; a blank for what ends a line. */
 static uint32_t next_shown(ttm_str *text) {
   size_t length;
-  uint32_t c = shown(ttm_utf8_first(*text, &length));
+  uint32_t c = ttm_utf8_first(*text, &length);
   *text = ttm_str_from(*text, length);
-  return c;
+  return c == '\t' || c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029 ? ' ' : c;
+}
+
+/* What is not seen is written out, "\x1b", "\u202e", "\U000e0041": a name must not be able to disguise itself. */
+static unsigned columns_of(uint32_t c) {
+  if (!ttm_utf8_hides(c)) return ttm_utf8_columns(c);
+  return c < 0x100 ? 4 : c < 0x10000 ? 6 : 10;
 }
 
 /* Markup becomes entities. Mentions, issues and addresses are found by GitHub once the markup is resolved: an empty comment keeps their parts
@@ -120,12 +122,29 @@ static void put_in_comment(ttm_buf *out, uint32_t c) {
   if (c == '@' || c == '#') ttm_buf_puts(out, "<!-- -->");
 }
 
-static void put_safely(ttm_buf *out, uint32_t c, ttm_text_form form) {
+/* Markup, and what renderers make links of: [text](address), ![picture](address), [name]: address, https://, www., a@b. */
+static bool is_markup(const ttm_buf *out, uint32_t c) {
+  if (c >= 0x80 || !c) return false;
+  if (strchr("|`<\\@", (int)c)) return true;
+  char before = out->n ? out->at[out->n - 1] : ' ';
+  if (c == '(' || c == '[' || c == ':') return before == ']';
+  if (c == '/') return before == ':';
+  return c == '.' && out->n >= 3 && ttm_str_eq_nocase((ttm_str){out->at + out->n - 3, 3}, TTM_LIT("www"));
+}
+
+static void put_seen(ttm_buf *out, uint32_t c, ttm_text_form form) {
   if (form == TTM_FORM_COMMENT) return put_in_comment(out, c);
   if (c == 0x2265 && form == TTM_FORM_ASCII) return ttm_buf_puts(out, ">="); /* our own two signs */
   if (c >= 0x80 && form == TTM_FORM_ASCII) c = c == 0xD7 ? 'x' : '?';
-  if (form == TTM_FORM_MARKDOWN && (c == '|' || c == '`' || c == '<' || c == '\\')) ttm_buf_char(out, '\\');
+  if (form == TTM_FORM_MARKDOWN && is_markup(out, c)) ttm_buf_char(out, '\\');
   ttm_put_character(out, c);
+}
+
+static void put_safely(ttm_buf *out, uint32_t c, ttm_text_form form) {
+  char text[16];
+  if (!ttm_utf8_hides(c)) return put_seen(out, c, form);
+  snprintf(text, sizeof text, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)c);
+  for (const char *at = text; *at; at++) put_seen(out, (unsigned char)*at, form);
 }
 
 /* ---- Texts -------------------------------------------------------------------------------------------------------- */
@@ -143,7 +162,7 @@ size_t ttm_text_columns(ttm_str text) {
     size_t plain = plain_length(text);
     columns += plain;
     text = ttm_str_from(text, plain);
-    if (text.n) columns += ttm_utf8_columns(next_shown(&text));
+    if (text.n) columns += columns_of(next_shown(&text));
   }
   return columns;
 }
@@ -168,7 +187,7 @@ void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form
       continue;
     }
     uint32_t c = next_shown(&text);
-    unsigned wide = ttm_utf8_columns(c);
+    unsigned wide = columns_of(c);
     if (column + wide <= head || column >= tail_from)
       put_safely(out, c, form);
     else if (!gap_put)

@@ -44,7 +44,7 @@ const char *ttm_bytes_text(char room[TTM_COUNT_ROOM], uint64_t bytes);
 
 /* How a text may look where it goes. */
 typedef enum ttm_text_form {
-  TTM_FORM_MARKDOWN, /* inside a table cell or a sentence: | ` < and \ are escaped */
+  TTM_FORM_MARKDOWN, /* inside a table cell or a sentence: nothing is markup, a link or a picture */
   TTM_FORM_COMMENT, /* the same where people are told of it, as on GitHub: nothing is a link, a mention, an image or markup */
   TTM_FORM_UTF8,  /* a terminal that shows UTF-8 */
   TTM_FORM_ASCII, /* a terminal that does not */

@@ -70,14 +70,26 @@ static void markdown_cells_stay_cells(void **state) {
 
 static void terminals_are_not_driven(void **state) {
   (void)state;
-  expect_text(TTM_LIT("\x1b[31mred\x07\x7f"), 80, TTM_FORM_UTF8, "?[31mred??");
-  expect_text((ttm_str){"a\0b", 3}, 80, TTM_FORM_UTF8, "a?b");
+  expect_text(TTM_LIT("\x1b[31mred\x07\x7f"), 80, TTM_FORM_UTF8, "\\x1b[31mred\\x07\\x7f");
+  expect_text((ttm_str){"a\0b", 3}, 80, TTM_FORM_UTF8, "a\\x00b");
   expect_text(TTM_LIT("\xC2\x9B"
                       "31m"),
-              80, TTM_FORM_UTF8, "?31m"); /* CSI as one C1 character */
+              80, TTM_FORM_UTF8, "\\x9b31m"); /* CSI as one C1 character */
   expect_text(TTM_LIT("a\xE2\x80\xAE"
                       "b"),
-              80, TTM_FORM_UTF8, "a?b"); /* right-to-left override */
+              80, TTM_FORM_UTF8, "a\\u202eb"); /* right-to-left override */
+}
+
+/* Nothing that a log says is markup, a link or a picture. */
+static void markdown_is_text(void **state) {
+  (void)state;
+  expect_text(TTM_LIT("[a](b) ![c](d)"), 80, TTM_FORM_MARKDOWN, "[a]\\(b) ![c]\\(d)");
+  expect_text(TTM_LIT("[a]: b [c][d] e[0]"), 80, TTM_FORM_MARKDOWN, "[a]\\: b [c]\\[d] e[0]");
+  expect_text(TTM_LIT("https://x www.y z@w <v> a:b /c"), 80, TTM_FORM_MARKDOWN,
+              "https:\\//x www\\.y z\\@w \\<v> a:b /c");
+  expect_text(TTM_LIT("\xF3\xA0\x81\x81\xC2\xAD"), 80, TTM_FORM_MARKDOWN, "\\\\U000e0041\\\\xad");
+  expect_text(TTM_LIT("\xF3\xA0\x81\x81"), 80, TTM_FORM_COMMENT, "&#92;U000e0041");
+  expect_text(TTM_LIT("abcdefgh\xE2\x80\xAE"), 8, TTM_FORM_UTF8, "abc\xE2\x80\xA6");
 }
 
 static void broken_utf8_is_shown_as_broken(void **state) {
@@ -138,11 +150,17 @@ static void padding_counts_columns(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_have_commas),           cmocka_unit_test(bytes_pick_their_unit),
-      cmocka_unit_test(percent_of_nothing_is_zero),   cmocka_unit_test(markdown_cells_stay_cells),
-      cmocka_unit_test(terminals_are_not_driven),     cmocka_unit_test(broken_utf8_is_shown_as_broken),
-      cmocka_unit_test(long_texts_lose_their_middle), cmocka_unit_test(shortened_text_is_never_wider),
-      cmocka_unit_test(numbers_keep_their_unit),      cmocka_unit_test(padding_counts_columns),
+      cmocka_unit_test(counts_have_commas),
+      cmocka_unit_test(bytes_pick_their_unit),
+      cmocka_unit_test(percent_of_nothing_is_zero),
+      cmocka_unit_test(markdown_cells_stay_cells),
+      cmocka_unit_test(terminals_are_not_driven),
+      cmocka_unit_test(markdown_is_text),
+      cmocka_unit_test(broken_utf8_is_shown_as_broken),
+      cmocka_unit_test(long_texts_lose_their_middle),
+      cmocka_unit_test(shortened_text_is_never_wider),
+      cmocka_unit_test(numbers_keep_their_unit),
+      cmocka_unit_test(padding_counts_columns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value as EventListener);
     else if (value === true) element.setAttribute(name, "");
-    else if (value !== undefined && value !== false) element.setAttribute(name, String(value));
+    else if (value !== undefined && value !== false) element.setAttribute(name, name === "title" || name === "aria-label" ? visible(String(value)) : String(value));
   }
   add(element, ...children);
   return element;
@@ -19,7 +19,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
 export function add(parent: Node, ...children: Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+    parent.appendChild(child instanceof Node ? child : document.createTextNode(visible(String(child))));
   }
 }
 
@@ -43,10 +43,13 @@ export function shorten(text: string, limit: number): string {
   return visible(`${text.slice(0, Math.ceil(limit / 2) - 1)}…${text.slice(-Math.floor(limit / 2))}`);
 }
 
-// Control characters, direction marks and marks without a width would hide or reorder what stands around them.
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+// Control characters, direction marks, tags, variation selectors and all else without a width would hide or reorder what stands around them.
+const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 export function visible(text: string): string {
-  return text.replace(hidden, "�");
+  return text.replace(hidden, (c) => {
+    const code = c.codePointAt(0) ?? 0;
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : code < 0x10000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
+  });
 }
 
 // Starts a page; when that fails, says so where it would have been, and how to have the same as text.

@@ -145,10 +145,27 @@ void ttm_doc_figure(ttm_doc *d, double mb, ttm_str text) {
   ttm_buf_free(&figure);
 }
 
+/* Longer than any row of backticks inside: the block ends where it ends. */
+static size_t fence_of(ttm_str lines) {
+  size_t longest = 2, now = 0;
+  for (size_t i = 0; i < lines.n; i++) {
+    now = lines.p[i] == '`' ? now + 1 : 0;
+    if (now > longest) longest = now;
+  }
+  return longest + 1;
+}
+
+static void put_fence(ttm_doc *d, size_t fence, const char *end) {
+  for (size_t i = 0; i < fence; i++) ttm_buf_char(d->out, '`');
+  if (fence) ttm_buf_puts(d->out, end);
+}
+
 void ttm_doc_code(ttm_doc *d, ttm_str lines) {
-  static const char *const opens[] = {"", "\n  ```python\n", "<pre>"}, *const ends[] = {"", "  ```\n\n", "</pre>\n"};
+  static const char *const opens[] = {"", "\n  ", "<pre>"}, *const ends[] = {"", "  ", "</pre>\n"};
   if (ttm_doc_is_data(d)) return ttm_doc_data_text(d, "code", -1, lines);
+  size_t fence = d->form == TTM_DOC_MARKDOWN ? fence_of(lines) : 0;
   ttm_buf_puts(d->out, opens[d->form]);
+  put_fence(d, fence, "python\n");
   while (lines.n) {
     ttm_str line = ttm_str_take_to(&lines, '\n');
     ttm_buf_printf(d->out, "%*s",
@@ -164,6 +181,7 @@ void ttm_doc_code(ttm_doc *d, ttm_str lines) {
     note_lines(d, 1, true);
   }
   ttm_buf_puts(d->out, ends[d->form]);
+  put_fence(d, fence, "\n\n");
 }
 
 void ttm_doc_labelled(ttm_doc *d, const char *label, ttm_doc_tone tone, ttm_str text) {
@@ -458,9 +476,14 @@ void ttm_doc_block(ttm_doc *d, ttm_str lines) {
     ttm_buf_puts(d->out, "</pre>\n");
     return;
   }
-  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n");
-  ttm_buf_put(d->out, lines);
-  if (d->form == TTM_DOC_MARKDOWN) ttm_buf_puts(d->out, "```\n\n");
+  size_t fence = d->form == TTM_DOC_MARKDOWN ? fence_of(lines) : 0;
+  put_fence(d, fence, "\n");
+  while (fence && lines.n) {
+    ttm_put_text(d->out, ttm_str_take_to(&lines, '\n'), SIZE_MAX, TTM_FORM_UTF8);
+    ttm_buf_char(d->out, '\n');
+  }
+  if (!fence) ttm_buf_put(d->out, lines);
+  put_fence(d, fence, "\n\n");
 }
 
 static ttm_picture_style begin_picture(ttm_doc *d) {
