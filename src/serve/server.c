@@ -514,6 +514,14 @@ static int set_token(ttm_server *server, const ttm_server_options *o, ttm_error 
   return ttm_error_set(err, TTM_EIO, "cannot get random numbers for the token");
 }
 
+/* Before the first client waits for it. */
+static int make_index(ttm_server *server, ttm_error *err) {
+  ttm_buf page = {0};
+  int status = server->only ? TTM_OK : ttm_index_page(&server->index, &page, server->path, server->history, true);
+  ttm_buf_free(&page);
+  return status == TTM_ENOMEM ? ttm_error_nomem(err) : TTM_OK;
+}
+
 int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_error *err) {
   ttm_server *server = ttm_alloc(sizeof *server);
   if (!server) return ttm_error_nomem(err);
@@ -528,6 +536,7 @@ int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_er
   if (!status) status = ttm_listen_open(&server->listen, options->host, options->port, err);
   if (!status) status = set_token(server, options, err);
   if (!status) status = make_urls(server, err);
+  if (!status) status = make_index(server, err);
   if (!status) status = start_daemon(server, err);
   if (status) return ttm_server_stop(server), status;
   *out = server;
