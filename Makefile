@@ -7,7 +7,7 @@ export FUZZ_SECONDS
 
 .DEFAULT_GOAL := all
 .PHONY: all help demo test quick test-clients test-fleet test-ttnn bench screenshots soak soak-serve fuzz format check-format install clean release-check golden-update asan clang
-.PHONY: check-all tidy cppcheck analyzer tsan valgrind starve coverage
+.PHONY: check-all tidy cppcheck analyzer tsan msan valgrind starve coverage
 .NOTPARALLEL: # ninja and ctest use the cores; two presets at once would only fight for them
 
 all: ## release build: build/bin/ttmem and build/bin/tt-memory-profiler
@@ -99,8 +99,8 @@ check-format: ## fails on files that `make format` would change
 
 # The checks that take too long for every change: each its own target, all of them before a release. What a tool is wrong about, and
 # why, stands in one place each: .clang-tidy, .cppcheck.xml, cmake/analyzer.cmake, .valgrind.
-check-all: ## check-format, tidy, cppcheck, analyzer, tsan, valgrind, starve, coverage: all, with the time each took
-	@scripts/check-all check-format tidy cppcheck analyzer tsan valgrind starve coverage
+check-all: ## every check below with msan and fuzz, one after the other; docs/checks.md keeps what each said and took
+	@scripts/check-all check-format tidy cppcheck analyzer tsan msan valgrind starve coverage fuzz soak soak-serve
 
 tidy: ## clang-tidy over src/ and fuzz/
 	@scripts/setup dev
@@ -122,6 +122,13 @@ tsan: ## the tests with threads, under ThreadSanitizer
 	@$(MAKE) --no-print-directory build/tsan/build.ninja
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan
+
+msan: ## the tests of this project's own code, under MemorySanitizer; brings its libraries, compiled alike, into build/deps/msan
+	@scripts/setup dev
+	@scripts/deps msan
+	@$(MAKE) --no-print-directory build/msan/build.ninja
+	cmake --build --preset msan -j $(JOBS)
+	ctest --preset msan -j $(JOBS)
 
 valgrind: ## the unit tests of a plain build, under valgrind's memcheck
 	@scripts/setup dev

@@ -10,7 +10,7 @@ function(ttmem_test_settings name)
   set_tests_properties(${name} PROPERTIES
     SKIP_RETURN_CODE 77
     TIMEOUT 900
-    ENVIRONMENT "TTMEM=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ttmem;TT_MEMORY_PROFILER=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler;GEN_LOG=${CMAKE_BINARY_DIR}/bench/gen_log;LIBTTMEM=$<TARGET_FILE:ttmem>;TTMEM_SOURCE=${CMAKE_SOURCE_DIR};TTMEM_SHARED=${CMAKE_SOURCE_DIR}/../shared;TTMEM_HOME=${CMAKE_BINARY_DIR}/test-home/${name};PYTHONDONTWRITEBYTECODE=1;ASAN_OPTIONS=allocator_may_return_null=1;LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0;UBSAN_OPTIONS=print_stacktrace=1;LC_ALL=C.UTF-8")
+    ENVIRONMENT "TTMEM=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/ttmem;TT_MEMORY_PROFILER=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/tt-memory-profiler;GEN_LOG=${CMAKE_BINARY_DIR}/bench/gen_log;LIBTTMEM=$<TARGET_FILE:ttmem>;TTMEM_SOURCE=${CMAKE_SOURCE_DIR};TTMEM_SHARED=${CMAKE_SOURCE_DIR}/../shared;TTMEM_HOME=${CMAKE_BINARY_DIR}/test-home/${name};PYTHONDONTWRITEBYTECODE=1;ASAN_OPTIONS=allocator_may_return_null=1;MSAN_OPTIONS=allocator_may_return_null=1;LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0;UBSAN_OPTIONS=print_stacktrace=1;LC_ALL=C.UTF-8")
 endfunction()
 
 # Unit: each tests/unit/test_*.c is a program; the other .c files there are helpers shared by all of them.
