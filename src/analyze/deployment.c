@@ -172,7 +172,7 @@ static ttm_opened_region read_region(const ttm_findings *f, ttm_memory memory) {
   ttm_opened_region out = {TTM_UNKNOWN, TTM_UNKNOWN, TTM_UNKNOWN, false, false};
   const ttm_recording *r = &p->capture.recording;
   ttm_level level;
-  uint64_t banks = 1;
+  uint64_t banks;
   if (p->kind == TTM_LOG_CAPTURE && r->measured[memory]) {
     banks = memory == TTM_TRACE ? r->banks[memory] : 1;
     out.opened = ttm_mul_sat(r->total[memory], banks);

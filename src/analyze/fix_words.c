@@ -82,7 +82,7 @@ static void put_cache(ttm_buf *out, const ttm_findings *f, const ttm_remedy *r) 
   else
     ttm_say(out, f, " with {} tokens instead of {} (max_seq_len)", TTM_COUNT(tokens / r->count), TTM_COUNT(tokens));
   if (users > 1 && !ttm_is_paged_cache(type))
-    ttm_say(out, f, ", or for {} users instead of {}", TTM_COUNT(users / r->count ? users / r->count : 1),
+    ttm_say(out, f, ", or for {} users instead of {}", TTM_COUNT(users > r->count ? users / r->count : 1),
             TTM_COUNT(users));
   ttm_say(out, f, "; frees {} per bank", TTM_MB_OF(r->bytes));
   if (r->room)

@@ -168,14 +168,14 @@ static int read_windows(search *s, shares *x) {
 /* The longest end of the windows that repeats itself: *length windows, the same ones every `period`; 0 when nothing does. The first windows may
  * differ, as when weights are loaded by the first iteration. Failure function of Knuth, Morris and Pratt, backwards. */
 static int period_of(search *s, uint32_t *length, uint32_t *period) {
-  size_t n = s->windows.n, k = 0;
-  const uint64_t *last = &s->windows.at[n - 1];
+  size_t n = s->windows.n, last = n - 1, k = 0;
+  const uint64_t *at = s->windows.at;
   *length = *period = 0;
   s->failure.n = 0;
   if (ttm_vec_push(&s->failure, 0)) return TTM_ENOMEM;
   for (size_t i = 0; i < n; i++) {
-    while (i && k && last[-(ptrdiff_t)i] != last[-(ptrdiff_t)k]) k = s->failure.at[k];
-    if (i && last[-(ptrdiff_t)i] == last[-(ptrdiff_t)k]) k++;
+    while (i && k && at[last - i] != at[last - k]) k = s->failure.at[k];
+    if (i && at[last - i] == at[last - k]) k++;
     if (ttm_vec_push(&s->failure, (uint32_t)k)) return TTM_ENOMEM;
     uint32_t repeats = (uint32_t)(i + 1 - k);
     if (i + 2 >= (uint64_t)repeats * TTM_GROWTH_FEW) *length = (uint32_t)i + 1, *period = repeats;
