@@ -12,7 +12,10 @@ static void renew(const ttm_baseline *old, const ttm_baseline_entry *entry) {
   if (ttm_baseline_renew(old, entry, &new.text) || ttm_baseline_parse(&new, "renewed", &err)) abort();
   const ttm_baseline_entry *found = ttm_baseline_find(&new, entry->name), *before = ttm_baseline_find(old, entry->name);
   if (!found || found->peak[TTM_DRAM].milli != entry->peak[TTM_DRAM].milli) abort();
-  if (before && memcmp(before->tolerance, found->tolerance, sizeof found->tolerance) != 0) abort();
+  for (size_t i = 0; before && i < TTM_MEMORIES; i++) {
+    const ttm_tolerance *a = &before->tolerance[i], *b = &found->tolerance[i];
+    check(a->given == b->given && a->percent == b->percent && a->mb == b->mb);
+  }
   if (ttm_baseline_renew(&new, entry, &again) || !ttm_str_eq(ttm_buf_str(&again), ttm_buf_str(&new.text))) abort();
   ttm_buf_free(&again);
   ttm_baseline_free(&new);

@@ -180,8 +180,8 @@ static int rank_fixes(ttm_statements *all) {
       known |= !strcmp(all->fixes.at[all->best.at[k]].kind, all->fixes.at[i].kind);
     if (known) continue;
     if (ttm_vec_push(&all->best, i)) return TTM_ENOMEM;
-    for (size_t at = all->best.n - 1; at; at--) {
-      uint32_t *pair = &all->best.at[at - 1];
+    for (size_t k = all->best.n - 1; k; k--) {
+      uint32_t *pair = all->best.at + k - 1;
       if (rank_of(&all->fixes.at[pair[0]]) <= rank_of(&all->fixes.at[pair[1]])) break;
       uint32_t later = pair[0];
       pair[0] = pair[1], pair[1] = later;

@@ -367,7 +367,7 @@ static void tell_waste_row(ttm_teller *t, const ttm_waste *waste) {
   ttm_tell_point(t, ttm_mib(waste->bank_bytes), row->op);
 }
 
-static void tell_waste_kind(ttm_teller *t, ttm_waste_kind kind) {
+static void tell_waste_kind(ttm_teller *t, ttm_waste_kind which) {
   static const struct {
     const char *id, *words;
   } kinds[TTM_WASTE_KINDS] = {{"waste.f32-copy", "f32 copies of bf16 weights"},
@@ -375,15 +375,16 @@ static void tell_waste_kind(ttm_teller *t, ttm_waste_kind kind) {
                               {"waste.tile-padding", "Tiles that are mostly padding"},
                               {"waste.narrow-rows", "Row-major rows shorter than the alignment"}};
   const ttm_wastes *w = &t->f->wastes;
-  if (!w->bank_bytes[kind]) return;
-  ttm_tell(t, kinds[kind].id, TTM_TOPIC_WASTE, TTM_SEVERITY_WARNING, TTM_DERIVED);
-  ttm_headline(t, "{} take {} per bank at the DRAM peak ({})", TTM_WORDS(kinds[kind].words),
-               TTM_MB_OF(w->bank_bytes[kind]), TTM_PLURAL(w->count[kind], "tensor"));
-  ttm_tell_quantity(t, "per_bank", "B", (double)w->bank_bytes[kind]);
+  if (!w->bank_bytes[which]) return;
+  ttm_tell(t, kinds[which].id, TTM_TOPIC_WASTE, TTM_SEVERITY_WARNING, TTM_DERIVED);
+  ttm_headline(t, "{} take {} per bank at the DRAM peak ({})", TTM_WORDS(kinds[which].words),
+               TTM_MB_OF(w->bank_bytes[which]), TTM_PLURAL(w->count[which], "tensor"));
+  ttm_tell_quantity(t, "per_bank", "B", (double)w->bank_bytes[which]);
   uint32_t shown = 0, told = 0;
   for (size_t i = 0; i < w->n && shown < SHOWN_WASTE; i++)
-    if (w->at[i].kind == kind) tell_waste_row(t, &w->at[i]), shown++, told += w->at[i].rows;
-  if (w->count[kind] > told) ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(w->count[kind] - told));
+    if (w->at[i].kind == which) tell_waste_row(t, &w->at[i]), shown++, told += w->at[i].rows;
+  if (w->count[which] > told)
+    ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "and {} more", TTM_COUNT(w->count[which] - told));
 }
 
 void ttm_tell_waste(ttm_teller *t) {

@@ -96,14 +96,14 @@ static bool writes_parameter(const cbs_eval *eval, cbs_node callee, size_t index
 bool cbs_eval_may_write(const cbs_eval *eval, const cbs_name *name, const cbs_change *escape) {
   const cbs_tree *tree = eval->tree;
   bool address = escape->kind == CBS_CHANGE_ALIAS;
-  cbs_node argument = address ? escape->node : escape->value, list = cbs_tree_at(tree, argument)->parent;
+  cbs_node given = address ? escape->node : escape->value, list = cbs_tree_at(tree, given)->parent;
   cbs_node call = cbs_tree_at(tree, list)->parent;
   if (cbs_is_const(tree, name->node) || cbs_names_find(eval->names, name->text, escape->node) != name) return false;
   if (cbs_tree_kind(tree, list) != CBS_N_ARGUMENTS || cbs_tree_kind(tree, call) != CBS_N_CALL) return address;
   cbs_node callee = cbs_eval_callee(eval, call);
   if (!callee) return address || writes_unseen(tree, call);
   size_t index = 0;
-  while (cbs_tree_child(tree, list, index) != argument) index++;
+  while (cbs_tree_child(tree, list, index) != given) index++;
   return writes_parameter(eval, callee, index, address);
 }
 

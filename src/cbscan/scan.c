@@ -73,17 +73,17 @@ static int scan_parsed(cbs_unit *unit, const job *j) {
   return status ? status : cbs_scan_host_kernels(unit);
 }
 
-static int order(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
+static int compare(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
 
 static int by_place(const void *a, const void *b) {
   const cbs_buffer *x = a, *y = b;
-  int by_function = order(x->function, y->function), by_node = order(x->node, y->node);
-  return by_function ? by_function : by_node ? by_node : order(x->call_line, y->call_line);
+  int by_function = compare(x->function, y->function), by_node = compare(x->node, y->node);
+  return by_function ? by_function : by_node ? by_node : compare(x->call_line, y->call_line);
 }
 
 static int ref_by_place(const void *a, const void *b) {
   const cbs_kernel_ref *x = a, *y = b;
-  return x->function != y->function ? order(x->function, y->function) : order(x->node, y->node);
+  return x->function != y->function ? compare(x->function, y->function) : compare(x->node, y->node);
 }
 
 /* Sorts what was found and finds the functions it belongs to, while the tree is there. */

@@ -159,11 +159,11 @@ static bool find_bad(badness *out, const ttm_past *past) {
 /* The statement that tells it. */
 static const ttm_statement *find_said(const badness *bad, const ttm_past *past) {
   const ttm_statements *said = &bad->series->said;
-  ttm_str run = ttm_series_run(past, bad->series, bad->first)->run;
+  ttm_str name = ttm_series_run(past, bad->series, bad->first)->run;
   for (size_t i = 0; i < said->at.n; i++) {
     const ttm_statement *s = &said->at.at[i];
     bool topic = bad->fails ? s->topic == TTM_TOPIC_FAILURE : !strcmp(s->id, "history.rose");
-    if (topic && ttm_str_contains(s->headline, run)) return s;
+    if (topic && ttm_str_contains(s->headline, name)) return s;
   }
   return NULL;
 }

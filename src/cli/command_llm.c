@@ -43,7 +43,7 @@ static int read_tokens(const char *text, uint64_t *out, ttm_error *err) {
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_buf text = {0};
   ttm_output_form form;
-  uint64_t tokens;
+  uint64_t tokens = 0;
   int status = ttm_output_form_of(&form, options, err);
   if (!status) status = read_tokens(options->value[TTM_OPTION_MAX_TOKENS], &tokens, err);
   ttm_doc_form as = form == TTM_OUTPUT_CSV ? TTM_DOC_CSV : form == TTM_OUTPUT_JSON ? TTM_DOC_JSON : TTM_DOC_MARKDOWN;

@@ -90,7 +90,7 @@ static uint64_t lowest_tensor(const regions *r) {
 }
 
 /* The device's own addresses where the capture has them, else tt-metal's rule. */
-static int place(regions *r, uint64_t *end, bool *derived) {
+static int place_regions(regions *r, uint64_t *end, bool *derived) {
   bool placed = true;
   *end = r->base;
   for (size_t i = 0; i < r->buffers.n; i++)
@@ -147,7 +147,7 @@ static int close_program(regions *r, ttm_core_use *out) {
   uint64_t end, lowest = lowest_tensor(r);
   uint32_t last = r->events.at[r->events.n - 1];
   bool derived;
-  if (place(r, &end, &derived)) return TTM_ENOMEM;
+  if (place_regions(r, &end, &derived)) return TTM_ENOMEM;
   if (r->views && ttm_core_views_program(r->views, r->buffers.at, r->events.at, r->buffers.n, derived, r->now))
     return TTM_ENOMEM;
   if (end > out->region_end) out->region_end = end;

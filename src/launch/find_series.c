@@ -274,7 +274,7 @@ static int wait_for(finder *f, size_t row, uint64_t value, const known_answer **
 }
 
 /* The answer for a value is the last case then. Nothing is added when it was interrupted. */
-static int answer(finder *f, size_t row, uint64_t value, ttm_error *err) {
+static int settle(finder *f, size_t row, uint64_t value, ttm_error *err) {
   ttm_fit_cases *cases = &f->find->cases;
   const known_answer *known = NULL;
   size_t same = find_same(f, row, value);
@@ -289,7 +289,7 @@ static int answer(finder *f, size_t row, uint64_t value, ttm_error *err) {
   return TTM_OK;
 }
 
-static int search(finder *f, size_t number, ttm_error *err) {
+static int search_row(finder *f, size_t number, ttm_error *err) {
   ttm_find *find = f->find;
   if (ttm_vec_push(&find->rows, (ttm_find_row){.board = board_of(f, number), .combination = combination_of(f, number)}))
     return ttm_error_nomem(err);
@@ -297,7 +297,7 @@ static int search(finder *f, size_t number, ttm_error *err) {
   row->search.of = &find->variables[0];
   for (uint64_t index; (index = ttm_search_next(&row->search)) != TTM_UNKNOWN && !f->crew.interrupted;) {
     size_t last = find->cases.at.n;
-    int status = answer(f, number, index, err);
+    int status = settle(f, number, index, err);
     if (status) return status;
     if (find->cases.at.n == last) break; /* interrupted */
     if (ttm_search_add(&row->search, try_of(&find->cases.at.at[last], index)) ||
@@ -316,7 +316,7 @@ int ttm_find_run(ttm_find *find, ttm_fit_series *series, char *const *words, con
   if (status) return status;
   ttm_fit_cache_begin(&f.cache, options->list_files);
   status = ttm_crew_begin(&f.crew, options, err);
-  for (size_t row = 0; row < f.rows && !status && !f.crew.interrupted; row++) status = search(&f, row, err);
+  for (size_t row = 0; row < f.rows && !status && !f.crew.interrupted; row++) status = search_row(&f, row, err);
   ttm_crew_finish(&f.crew);
   series->interrupted = f.crew.interrupted;
   for (size_t i = 0; i < f.answers.n; i++) ttm_fit_cases_free(&f.answers.at[i].cases);

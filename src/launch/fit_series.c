@@ -45,10 +45,10 @@ enum { TAIL = 64 * 1024 };
 static void read_last_words(ttm_last_words *out, const char *log, char tail[TAIL]) {
   int fd = open(log, O_RDONLY | O_CLOEXEC);
   struct stat st;
-  off_t from = !fstat(fd, &st) && st.st_size > TAIL ? st.st_size - TAIL : 0;
+  off_t from = fd >= 0 && !fstat(fd, &st) && st.st_size > TAIL ? st.st_size - TAIL : 0;
   size_t n = 0;
   ssize_t got;
-  while (n < TAIL && (got = pread(fd, tail + n, TAIL - n, from + (off_t)n)) > 0) n += (size_t)got;
+  while (fd >= 0 && n < TAIL && (got = pread(fd, tail + n, TAIL - n, from + (off_t)n)) > 0) n += (size_t)got;
   if (fd >= 0) close(fd);
   ttm_last_words_read(out, (ttm_str){tail, n});
 }

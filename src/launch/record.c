@@ -201,7 +201,7 @@ static int set_before(const ttm_record *r, ttm_error *err) {
   ttm_buf text = {0};
   for (size_t i = 0; i < VARIABLES; i++) {
     const char *now = getenv(variables[i]), *old = r->old[i];
-    if ((i >= FIRST_OURS && i <= LAST_OURS) || (now ? old && !strcmp(now, old) : !old)) continue;
+    if ((i >= FIRST_OURS && i <= LAST_OURS) || (now && old ? !strcmp(now, old) : now == old)) continue;
     ttm_buf_printf(&text, "%s%s%s%s", text.n ? "\x1f" : "", variables[i], old ? "=" : "", old ? old : "");
   }
   ttm_buf_char(&text, '\0');

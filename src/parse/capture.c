@@ -82,7 +82,7 @@ static const word node_types[] = {
     WORD("recording_end", TTM_NODE_RECORDING_END),
 };
 
-enum { FIRST_TEXT = 64, PARAM_OTHER = 128 };
+enum { FIRST_TEXT = TTM_PARAM_NUMBERS, PARAM_OTHER = 128 };
 static const word param_keys[] = {
     WORD("size", TTM_PARAM_SIZE),
     WORD("address", TTM_PARAM_ADDRESS),

@@ -150,9 +150,9 @@ static int is_table(ttm_visualizer *v, const char *name, bool *out, ttm_error *e
   sqlite3_stmt *found = NULL;
   ttm_buf sql = {0};
   ttm_buf_printf(&sql, "SELECT 1 FROM sqlite_master WHERE type='table' AND rootpage>0 AND name='%s'", name);
-  int status = prepare(v, &found, &sql, err), step = status ? SQLITE_DONE : sqlite3_step(found);
-  *out = step == SQLITE_ROW;
-  if (!status && step != SQLITE_ROW && step != SQLITE_DONE) status = fail(v, err);
+  int status = prepare(v, &found, &sql, err), code = status ? SQLITE_DONE : sqlite3_step(found);
+  *out = code == SQLITE_ROW;
+  if (!status && code != SQLITE_ROW && code != SQLITE_DONE) status = fail(v, err);
   sqlite3_finalize(found);
   return status;
 }
