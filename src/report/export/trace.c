@@ -47,7 +47,7 @@ typedef struct telling {
   uint32_t *lane_of; /* by row */
 } telling;
 
-static uint64_t at(const telling *t, uint64_t moment) { return ttm_times_begin(t->sink->times, moment); }
+static uint64_t time_at(const telling *t, uint64_t moment) { return ttm_times_begin(t->sink->times, moment); }
 /* A program ends when its last operation does. */
 static uint64_t end_of(const telling *t, uint32_t op) { return ttm_times_end(t->sink->times, op); }
 
@@ -74,7 +74,7 @@ static int enter_calls(telling *t, uint32_t call) {
     const ttm_call *row = &p->calls.at[t->call];
     ttm_trace_facts facts = {.line = row->first_line, .index = TTM_NONE};
     if (row->name)
-      t->sink->begin(t->sink, programs_of(t), at(t, row->first_op), ttm_profile_string(p, row->name), &facts);
+      t->sink->begin(t->sink, programs_of(t), time_at(t, row->first_op), ttm_profile_string(p, row->name), &facts);
   }
   return TTM_OK;
 }
@@ -86,7 +86,7 @@ static void tell_incidents(telling *t, uint32_t op) {
     if (row->rank != t->rank) continue;
     const ttm_statement *s = ttm_statements_of_incident(&t->f->statements, (uint32_t)t->next_incident);
     ttm_trace_facts facts = {s ? s->detail : TTM_LIT(""), row->line, TTM_NONE, 0};
-    t->sink->instant(t->sink, programs_of(t), at(t, row->op < t->p->ops.n ? row->op : op),
+    t->sink->instant(t->sink, programs_of(t), time_at(t, row->op < t->p->ops.n ? row->op : op),
                      s ? s->headline : TTM_LIT("failure"), &facts);
   }
 }
@@ -98,7 +98,7 @@ static int tell_op(telling *t, uint32_t op) {
   tell_incidents(t, op);
   if (!ttm_op_is_element(t->p, op)) return TTM_OK;
   ttm_trace_facts facts = {ttm_words_location(t->p, op), row->line, ttm_findings_index(t->f, op), 0};
-  t->sink->begin(t->sink, programs_of(t), at(t, op), ttm_words_name(t->p, op), &facts);
+  t->sink->begin(t->sink, programs_of(t), time_at(t, op), ttm_words_name(t->p, op), &facts);
   t->sink->end(t->sink, programs_of(t), end_of(t, op));
   return TTM_OK;
 }
@@ -111,9 +111,10 @@ static void tell_state(telling *t, uint32_t state, uint32_t op) {
     if (!t->f->peak[m].known || !t->f->peak[m].level.allocated) continue;
     if (!ttm_state_level(t->p, state, m, &level)) continue;
     ttm_track track = {.rank = t->rank, .kind = TTM_TRACK_ALLOCATED, .memory = m};
-    t->sink->counter(t->sink, track, at(t, op), (uint64_t)level.allocated * 1048576 / 1000);
+    t->sink->counter(t->sink, track, time_at(t, op), (uint64_t)level.allocated * 1048576 / 1000);
     track.kind = TTM_TRACK_LARGEST;
-    if (ttm_blocks_known(t->p)) t->sink->counter(t->sink, track, at(t, op), (uint64_t)level.largest * 1048576 / 1000);
+    if (ttm_blocks_known(t->p))
+      t->sink->counter(t->sink, track, time_at(t, op), (uint64_t)level.largest * 1048576 / 1000);
   }
 }
 
@@ -149,7 +150,7 @@ static int begin_tensor(telling *t, uint32_t row) {
                            .line = o->op < t->p->ops.n ? t->p->ops.at[o->op].line : 0,
                            .index = o->op < t->p->ops.n ? ttm_findings_index(t->f, o->op) : TTM_NONE,
                            .bytes = o->bytes};
-  t->sink->begin(t->sink, lane_track(t, row), at(t, o->from), name.n ? name : facts.place, &facts);
+  t->sink->begin(t->sink, lane_track(t, row), time_at(t, o->from), name.n ? name : facts.place, &facts);
   return TTM_OK;
 }
 
@@ -158,7 +159,7 @@ static int tell_tensors(telling *t, uint32_t moment) {
   for (; t->next_end < t->by_end.n && t->held.rows.at[t->by_end.at[t->next_end]].to <= moment; t->next_end++) {
     uint32_t row = t->by_end.at[t->next_end];
     const ttm_occupant *o = &t->held.rows.at[row];
-    t->sink->end(t->sink, lane_track(t, row), at(t, o->to));
+    t->sink->end(t->sink, lane_track(t, row), time_at(t, o->to));
     if (ttm_vec_push(&t->free_lanes[o->memory], t->lane_of[row])) return TTM_ENOMEM;
   }
   for (; t->next_begin < t->held.rows.n && t->held.rows.at[t->next_begin].from <= moment; t->next_begin++) {

@@ -353,8 +353,9 @@ static void put_tensor(writer *w, const ttm_exported_buffer *b, uint32_t rank) {
   for (int i = 0; i < 2; i++)
     told[i] = ops[i] < p->ops.n && ttm_words_source_place(ttm_words_location(p, ops[i]), &file[i], &line[i]);
   value none = {.kind = NOTHING};
-  ROW(w, LIFETIMES, N(id), OP(ops[0]), OP(ops[1]), OP(t->freed_by), told[0] ? clean(w, &w->text, file[0]) : none,
-      told[0] ? N(line[0]) : none, told[1] ? clean(w, &w->more, file[1]) : none, told[1] ? N(line[1]) : none, N(rank));
+  value first = told[0] ? clean(w, &w->text, file[0]) : none, last = told[1] ? clean(w, &w->more, file[1]) : none;
+  ROW(w, LIFETIMES, N(id), OP(ops[0]), OP(ops[1]), OP(t->freed_by), first, told[0] ? N(line[0]) : none, last,
+      told[1] ? N(line[1]) : none, N(rank));
   ttm_buf_free(&shape);
   ttm_buf_free(&dtype);
   ttm_buf_free(&layout);
