@@ -2,7 +2,7 @@
 // Bundles the pages and turns them into C. Runs on any node since 12 and starts esbuild's own executable, which needs no node at all:
 // Ubuntu 22.04 has only node 12.
 // usage: node web/build.mjs OUT.c                      the pages of reports
-//        node web/build.mjs --open OUT.html ENGINE    the page that needs nothing installed, with the engine (cmake/wasm.cmake) inside
+//        node web/build.mjs --open OUT.html ENGINE LICENCE...    the page that needs nothing installed, with the engine (cmake/wasm.cmake) inside
 import { spawnSync } from "child_process";
 import { createHash } from "crypto";
 import { existsSync, mkdtempSync, readFileSync, rmdirSync, unlinkSync, writeFileSync } from "fs";
@@ -88,7 +88,7 @@ function page([name, entry, subject, instead]) {
 
 // The page that needs nothing installed. What is inside inherits its policy: the worker, which compiles nothing but the engine, and the
 // frame with the report's page, whose program and style are allowed by their hashes.
-function openPage(engine) {
+function openPage(engine, licences) {
   const [script, style] = parts("open.ts"), [reportScript, reportStyle] = parts("main.ts");
   const data = (id, bytes) => `<script type="text/plain" id="data.${id}">${deflateSync(bytes, { level: 9 }).toString("base64")}</script>\n`;
   return template(`${hash(script)} ${hash(reportScript)} 'wasm-unsafe-eval'`, `${hash(style)} ${hash(reportStyle)}`, "worker-src blob:; frame-src blob:; ")
@@ -98,13 +98,14 @@ function openPage(engine) {
     .replace("{{instead}}", "ttmem analyze LOG")
     .replace("{{style}}", () => style)
     .replace("{{data}}", () => data("worker", bundle("engine.ts")[0]) + data("engine", engine))
-    .replace("{{program}}", () => `<script>${script}</script>`);
+    .replace("{{program}}", () => `<script>${script}</script>\n<script type="text/plain" id="licences">\nThe engine in this page contains:\n\n${licences.join("\n\n").replace(/</g, "‹")}\n</script>`);
 }
 
 const [out, ...rest] = process.argv.slice(2);
-if (out === "--open" && rest.length === 2) {
-  writeFileSync(rest[0], openPage(readFileSync(rest[1])));
+if (out === "--open" && rest.length >= 2) {
+  const [page, engine, ...licences] = rest;
+  writeFileSync(page, openPage(readFileSync(engine), licences.map((file) => `${file.replace(/^build\/(sources\/|.*ziglang\/lib\/libc\/)/, "")}\n${readFileSync(file, "utf8").trim()}`)));
   process.exit();
 }
-if (!out || rest.length) fail("usage: node web/build.mjs OUT.c | --open OUT.html ENGINE");
+if (!out || rest.length) fail("usage: node web/build.mjs OUT.c | --open OUT.html ENGINE LICENCE...");
 writeFileSync(out, `/* SPDX-License-Identifier: Apache-2.0 */\n/* Made by web/build.mjs; not to be edited. */\n#include "report/html/html_page.h"\n\n${PAGES.map(page).join("")}`);

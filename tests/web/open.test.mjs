@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { checkStatements, generate, openPage, openServed, report, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
 
-const PAGE = join(SOURCE, "build", "ttmem.html");
+const PAGE = process.env.TTMEM_PAGE ?? join(SOURCE, "build", "ttmem.html");
 const data = (name) => join(SOURCE, "tests", "data", name);
 
 // A browser knows the time of a file to the millisecond, and the report names it.
