@@ -27,6 +27,15 @@ hardened() {
   done
 }
 
+# No Python of musl is here: an example in C stands for it, run by the loader of Debian's package.
+under_musl() {
+  local loader=/lib/ld-musl-x86_64.so.1 program=$work/follow
+  [ -x "$loader" ] || { echo "test-dist: no musl: its wheel was not loaded"; return; }
+  ln -sf libttmem.so "$1/$(readelf -d "$1/libttmem.so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
+  "$("$root/scripts/zig-cc" x86_64-linux-musl)" -dynamic -I"$root/include" "$root/examples/follow.c" -L"$1" -lttmem -o "$program" &&
+    LD_LIBRARY_PATH=$1 "$loader" "$program" <"$root/tests/data/small.log" | grep -q '^18 operations, 21 states'
+}
+
 # auditwheel judges musllinux on a musl system only; here: the library needs nothing but musl.
 musl() {
   local wheel needs
@@ -34,6 +43,7 @@ musl() {
     python3 -m zipfile -e "$wheel" "$work/musl"
     needs=$(readelf -d "$work/musl/ttmem/libttmem.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | paste -sd' ')
     if [ "$needs" = libc.so ]; then echo "test-dist: ${wheel##*/} needs musl only"; else fails "${wheel##*/} needs $needs"; fi
+    under_musl "$work/musl/ttmem" || fails "${wheel##*/}: its library in a program of musl"
   done
 }
 
@@ -60,8 +70,29 @@ install() {
   done < <(pythons)
 }
 
+# Pythons that are newer than this machine: Debian's testing has them.
+newest() {
+  local forky=$work/forky wheel version
+  wheel=$(echo "$dist"/ttmem-*manylinux*"$(uname -m)".whl)
+  [ "$(id -u)" = 0 ] && command -v debootstrap >/dev/null || { echo "test-dist: no root or no debootstrap: no Python after 3.13"; return; }
+  if [ ! -e "$forky/.ready" ]; then
+    rm -rf "$forky"
+    debootstrap --variant=minbase --include=python3.14-venv,python3.15-venv forky "$forky" http://deb.debian.org/debian sid >"$work/forky.log" 2>&1 ||
+      { tail -n 3 "$work/forky.log"; echo "test-dist: no root of Debian's testing: no Python after 3.13"; return; }
+    mkdir "$forky/source" && touch "$forky/.ready"
+  fi
+  mount --bind "$root" "$forky/source" && mount -t proc proc "$forky/proc"
+  for version in 3.14 3.15; do
+    if chroot "$forky" env -i PATH=/v/bin:/usr/bin:/bin LC_ALL=C.UTF-8 TTMEM_SOURCE=/source TTMEM_TTNN=0 sh -ec "cd /tmp; rm -rf /v; python$version -m venv /v
+      pip install -q --no-index /source/build/dist/${wheel##*/}; python /source/bindings/python/tests/check_wheel.py" >"$work/log" 2>&1
+    then echo "test-dist: wheel in Python $version: done"; else fails "Python $version"; tail -n 20 "$work/log"; fi
+  done
+  umount "$forky/source" "$forky/proc"
+}
+
 audit
 hardened
 musl
 install
+newest
 exit $failed
