@@ -25,9 +25,10 @@ typedef struct ttm_report_options {
   size_t size;        /* of this struct as the caller knows it */
   unsigned leave_out; /* bits of ttm_report_file not to write; default 0, every file is written */
   unsigned threads;   /* files are written side by side; 0, the default: one thread per processor */
+  bool no_sync;       /* do not wait for the disk: a power cut may leave a report without its bytes; default false */
 } ttm_report_options;
 #define TTM_REPORT_OPTIONS_INIT \
-  { sizeof(ttm_report_options), 0, 0 }
+  { sizeof(ttm_report_options), 0, 0, false }
 
 /* Writes a whole report folder, created with its parents. It appears complete or not at all: an earlier report of the
  * same folder is there until the new one takes its place. An earlier folder that holds files of other origin is kept

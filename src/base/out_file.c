@@ -128,9 +128,30 @@ void ttm_out_flush(ttm_out *out) {
   ttm_buf_clear(&out->buf);
 }
 
+void ttm_out_sync(ttm_out *out) {
+  /* Some file systems have nothing to be waited for. */
+  if (!out->failed && out->fd >= 0 && fsync(out->fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+    out->failed = errno;
+}
+
+void ttm_folder_sync(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)!fsync(fd);
+  close(fd);
+}
+
+void ttm_folder_sync_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? ttm_str_copy((ttm_str){path, slash == path ? 1 : (size_t)(slash - path)}) : NULL;
+  if (folder || !slash) ttm_folder_sync(folder ? folder : ".");
+  ttm_free(folder);
+}
+
 int ttm_out_close(ttm_out *out, ttm_error *err) {
   bool no_memory = out->buf.failed;
   ttm_out_flush(out);
+  if (out->sync && out->temp) ttm_out_sync(out);
   int why = out->failed;
   /* Quotas and network file systems may tell only now; after EINTR the descriptor is closed all the same. */
   if (out->close && close(out->fd) && errno != EINTR && !why) why = errno;
@@ -141,6 +162,7 @@ int ttm_out_close(ttm_out *out, ttm_error *err) {
     } else {
       ttm_free(out->temp);
       out->temp = NULL;
+      if (out->sync) ttm_folder_sync_of(out->path);
     }
   }
   int code = no_memory ? ttm_error_nomem(err) : why ? cannot_write(out, why, err) : TTM_OK;

@@ -16,6 +16,7 @@ typedef struct ttm_out {
   char *path; /* target, or what to call it in messages */
   char *temp; /* NULL when the bytes go straight to `fd` */
   bool close; /* `fd` is ours */
+  bool sync;  /* closed only when it is on the disk, with its name */
   bool keep;  /* nothing is written: all of it stays in `buf` */
   uint64_t written;
 } ttm_out;
@@ -45,6 +46,13 @@ static inline void ttm_out_flow(ttm_out *out) {
 /* Writes the rest and puts the file in its place; on failure the temporary file is removed and the old target is
  * untouched. 0, TTM_EIO (the message names the file and the reason) or TTM_ENOMEM. `out` is empty afterwards. */
 int ttm_out_close(ttm_out *out, ttm_error *err);
+
+/* Waits until what was written is on the disk. A failure is told at the end. */
+void ttm_out_sync(ttm_out *out);
+/* The same for the names in a folder, as far as the system can. */
+void ttm_folder_sync(const char *folder);
+/* And for the names beside a path. */
+void ttm_folder_sync_of(const char *path);
 
 /* Gives up: the temporary file is removed, the old target untouched. Safe on a closed or zeroed `out`. */
 void ttm_out_abandon(ttm_out *out);

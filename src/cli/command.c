@@ -191,6 +191,7 @@ static int run(ttm_options *options, ttm_error *err) {
   char *config = NULL;
   int status = ttm_config_apply(options, &config, err);
   if (!status) ttm_max_memory_apply(options);
+  if (options->given[TTM_OPTION_NO_SYNC]) ttm_terminal_no_sync();
   if (!status) status = run_asked(options, err);
   ttm_free(config);
   return status;

@@ -68,7 +68,8 @@ static int write_report(const ttm_options *options, const ttm_findings *f, const
   bool more = options->given[TTM_OPTION_DECISION_TRACE] || options->given[TTM_OPTION_TIMES]; /* than the log tells */
   ttm_report_options files = {
       .leave_out = (options->given[TTM_OPTION_NO_HTML] ? TTM_REPORT_HTML : 0u) | (more ? TTM_REPORT_MARKDOWN : 0u),
-      .threads = options->threads};
+      .threads = options->threads,
+      .no_sync = options->given[TTM_OPTION_NO_SYNC]};
   if (options->value[TTM_OPTION_OUTPUT_DIR]) return ttm_report_files_write(f, folder, name, &files, err);
   return ttm_report_dir_write(f, folder, name, &files, err);
 }
@@ -274,9 +275,10 @@ const ttm_command ttm_command_analyze = {
     .ranks = true,
     .needs = "a log: ttmem analyze LOG ('-' reads standard input)",
     .logs = 1,
-    .takes = TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML,
-                       TTM_JUDGE_OPTIONS, TTM_OPTION_BENCHMARK, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY,
-                       TTM_OPTION_STORE, TTM_OPTION_PER, TTM_OPTION_DECISION_TRACE, TTM_OPTION_TIMES, TTM_OPTION_JSON,
-                       TTM_OPTION_CSV, TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
+    .takes =
+        TTM_TAKES(TTM_OPTION_OUTPUT_DIR, TTM_OPTION_NAME, TTM_OPTION_NO_JSON, TTM_OPTION_NO_HTML, TTM_JUDGE_OPTIONS,
+                  TTM_OPTION_BENCHMARK, TTM_OPTION_MODEL, TTM_OPTION_NO_HISTORY, TTM_OPTION_STORE, TTM_OPTION_PER,
+                  TTM_OPTION_DECISION_TRACE, TTM_OPTION_TIMES, TTM_OPTION_JSON, TTM_OPTION_CSV, TTM_OPTION_THREADS,
+                  TTM_OPTION_MAX_MEMORY, TTM_OPTION_NO_SYNC, TTM_OPTION_QUIET, TTM_OPTION_COLOR),
     .run = run,
 };

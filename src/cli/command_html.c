@@ -110,6 +110,6 @@ const ttm_command ttm_command_html = {
     .named = true,
     .needs = "a log or a report folder: ttmem html INPUT [-o OUT]",
     .takes = TTM_TAKES(TTM_OPTION_OUTPUT, TTM_OPTION_NAME, TTM_OPTION_DECISION_TRACE, TTM_OPTION_TIMES,
-                       TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_OPTION_QUIET),
+                       TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_OPTION_NO_SYNC, TTM_OPTION_QUIET),
     .run = run,
 };

@@ -57,6 +57,7 @@ const ttm_option_row ttm_option_table[TTM_OPTIONS] = {
     [TTM_OPTION_THREADS] = {"threads", 'j', TTM_VALUE_COUNT, "N", "threads (default: one per processor, at most 8)"},
     [TTM_OPTION_MAX_MEMORY] = {"max-memory", 0, TTM_VALUE_BYTES, "SIZE",
                                "memory to use at most, 4GB (default: half of the machine's or the control group's)"},
+    [TTM_OPTION_NO_SYNC] = {"no-sync", 0, TTM_VALUE_NONE, NULL, "do not wait until the files are on the disk"},
     [TTM_OPTION_QUIET] = {"quiet", 'q', TTM_VALUE_NONE, NULL, "print no summary and no progress"},
     [TTM_OPTION_COLOR] = {"color", 0, TTM_VALUE_CHOICE, "auto|always|never",
                           "color the output (default auto: on a terminal)"},

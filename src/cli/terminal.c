@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/format.h"
+#include "store/folder.h"
 
 static bool is_set(const char *name) {
   const char *value = getenv(name);
@@ -58,16 +61,60 @@ unsigned ttm_terminal_columns(int fd) {
 
 bool ttm_terminal_is_file(const char *path) { return path && strcmp(path, "-") != 0; }
 
+/* ---- Files of -o ---- */
+
+static bool no_sync;
+static char unfinished[PATH_MAX]; /* removed by a signal */
+
+void ttm_terminal_no_sync(void) { no_sync = true; }
+
+static void give_up(int number) {
+  if (unfinished[0]) unlink(unfinished);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void watch_signals(const char *temp) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  if (!temp || strlen(temp) >= sizeof unfinished) return;
+  strcpy(unfinished, temp);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    struct sigaction now;
+    if (!sigaction(signals[i], NULL, &now) && now.sa_handler == SIG_DFL) signal(signals[i], give_up);
+  }
+}
+
+/* What a run left that could not remove it. */
+static void clean_beside(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? ttm_str_copy((ttm_str){path, slash == path ? 1 : (size_t)(slash - path)}) : NULL;
+  if (folder || !slash) ttm_folder_clean(folder ? folder : ".", NULL);
+  ttm_free(folder);
+}
+
+static int open_file(ttm_out *out, const char *path, ttm_error *err) {
+  clean_beside(path);
+  int status = ttm_out_open(out, path, err);
+  if (status) return status;
+  out->sync = !no_sync;
+  watch_signals(out->temp);
+  return TTM_OK;
+}
+
 int ttm_terminal_open(ttm_out *out, const char *path, ttm_error *err) {
-  if (ttm_terminal_is_file(path)) return ttm_out_open(out, path, err);
+  if (ttm_terminal_is_file(path)) return open_file(out, path, err);
   return ttm_out_open_fd(out, STDOUT_FILENO, "standard output", err);
 }
 
 int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err) {
   ttm_out_flush(out);
   *closed = !out->temp && out->failed == EPIPE;
-  if (!status && !*closed) return ttm_out_close(out, err);
-  ttm_out_abandon(out);
+  bool whole = !status && !*closed, file = out->temp != NULL;
+  if (whole)
+    status = ttm_out_close(out, err);
+  else
+    ttm_out_abandon(out);
+  if (file) unfinished[0] = '\0';
   return *closed ? TTM_OK : status;
 }
 

@@ -36,6 +36,8 @@ int ttm_terminal_print(ttm_buf *text, ttm_error *err);
 int ttm_terminal_deliver(ttm_buf *text, const char *path, ttm_error *err);
 
 /* The same in pieces: opens what -o names; ends it after `status` of writing it. */
+/* Files are not waited for until they are on the disk. */
+void ttm_terminal_no_sync(void);
 int ttm_terminal_open(ttm_out *out, const char *path, ttm_error *err);
 int ttm_terminal_end(ttm_out *out, int status, bool *closed, ttm_error *err);
 

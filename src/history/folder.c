@@ -109,6 +109,7 @@ static int add_table(const ttm_history *history, const ttm_history_rows *rows, t
   char *path = folder.failed ? NULL : ttm_folder_join(folder.at, rows->run, ".parquet");
   int status = path ? ttm_folder_make(folder.at, err) : ttm_error_nomem(err);
   if (!status) status = ttm_out_open(&out, path, err);
+  out.sync = true;
   ttm_buf_free(&folder);
   ttm_free(path);
   if (status) return status;

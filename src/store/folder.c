@@ -46,6 +46,7 @@ int ttm_folder_make(const char *folder, ttm_error *err) {
     char end = *c;
     *c = 0;
     int why = mkdir(path, 0777) ? errno : 0; /* other than EEXIST on a read-only system, though the folder is there */
+    if (!why) ttm_folder_sync_of(path);      /* what is put into it is to be found again */
     if (why && !is_folder(path)) code = cannot("make folder", path, why == EEXIST ? ENOTDIR : why, err);
     *c = end;
     if (!end) break;
@@ -226,12 +227,18 @@ static char *keep_as_old(const char *from, const char *target) {
   return NULL;
 }
 
+/* The old report goes only when the new one is on the disk in its place. */
+static void sync_place(const ttm_fresh *fresh) {
+  if (fresh->sync) ttm_folder_sync_of(fresh->target);
+}
+
 /* Without an exchange there is a moment without a report; the last one then lies under .old-N, which nobody ever
  * cleans. */
 static int swap_by_hand(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours) {
   char *kept = keep_as_old(fresh->target, fresh->target);
   if (!kept) return -1;
   int result = rename(fresh->path, fresh->target), why = errno;
+  if (result == 0) sync_place(fresh);
   if (result == 0)
     remove_ours(kept, name, ours);
   else
@@ -244,9 +251,10 @@ static int swap_by_hand(ttm_fresh *fresh, const char *name, ttm_folder_ours *our
 /* 0 or -1 with errno. */
 static int place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours) {
   for (int i = 0; i < TRIES; i++) {
-    if (rename(fresh->path, fresh->target) == 0) return 0; /* nothing there, or an empty folder */
+    if (rename(fresh->path, fresh->target) == 0) return sync_place(fresh), 0; /* nothing there, or an empty folder */
     if (errno != ENOTEMPTY && errno != EEXIST) return -1;
     if (!fresh->no_exchange && ttm_os_exchange(fresh->path, fresh->target) == 0) {
+      sync_place(fresh);
       if (!remove_ours(fresh->path, name, ours)) ttm_free(keep_as_old(fresh->path, fresh->target));
       return 0;
     }
@@ -257,6 +265,7 @@ static int place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours) {
 }
 
 int ttm_fresh_place(ttm_fresh *fresh, const char *name, ttm_folder_ours *ours, ttm_error *err) {
+  if (fresh->sync) ttm_folder_sync(fresh->path);
   int code = place(fresh, name, ours) ? cannot("put the report at", fresh->target, errno, err) : TTM_OK;
   if (code)
     ttm_fresh_abandon(fresh, name, ours);

@@ -26,6 +26,7 @@ typedef struct ttm_fresh {
   char *target;     /* where it will stand */
   char *path;       /* where it is filled */
   int lock;         /* held while we live, so that nobody takes it for a leftover */
+  bool sync;        /* wait until it is on the disk; its files are already */
   bool no_exchange; /* pretend the system cannot exchange two folders (for tests) */
 } ttm_fresh;
 

@@ -58,8 +58,11 @@ static int check_names(const char *folder, const char *name, ttm_error *err) {
                        name ? name : "", (int)TTM_REPORT_NAME_LIMIT);
 }
 
-static int write_one(const ttm_findings *f, const char *folder, const char *name, const report_file *file, ttm_out *out,
-                     ttm_error *err) {
+/* All bytes, then all names, then the place of the folder: each waits for what it stands on. */
+static bool is_synced(const ttm_report_options *options) { return !options || !options->no_sync; }
+
+static int write_one(const ttm_findings *f, const char *folder, const char *name, const report_file *file, bool sync,
+                     ttm_out *out, ttm_error *err) {
   char *path = ttm_folder_join(folder, name, file->suffix);
   if (!path) return ttm_error_nomem(err);
   int code = ttm_out_open(out, path, err);
@@ -68,6 +71,7 @@ static int write_one(const ttm_findings *f, const char *folder, const char *name
   code = file->write ? file->write(f, out, err) : file->write_named(f, ttm_str_of(name), out, err);
   if (code) return code;
   ttm_out_flush(out);
+  if (sync) ttm_out_sync(out);
   if (out->failed) return ttm_out_close(out, err); /* says why; no use in writing the other files */
   ttm_buf_free(&out->buf);                         /* open files need not hold their buffers */
   return TTM_OK;
@@ -78,6 +82,7 @@ typedef struct writing {
   const ttm_findings *findings;
   const char *folder, *name;
   unsigned leave_out;
+  bool sync;
   atomic_size_t next;
   atomic_bool failed; /* no use in starting another file */
   ttm_out outs[FILE_COUNT];
@@ -89,7 +94,7 @@ static void *write_some(void *context) {
   writing *w = context;
   for (size_t i; !w->failed && (i = atomic_fetch_add(&w->next, 1)) < FILE_COUNT;) {
     if (w->leave_out & FILES[i].bit) continue;
-    w->codes[i] = write_one(w->findings, w->folder, w->name, &FILES[i], &w->outs[i], &w->errors[i]);
+    w->codes[i] = write_one(w->findings, w->folder, w->name, &FILES[i], w->sync, &w->outs[i], &w->errors[i]);
     if (w->codes[i]) w->failed = true;
   }
   return NULL;
@@ -98,7 +103,11 @@ static void *write_some(void *context) {
 /* All files are written before the first one is put in its place: a full disk leaves the earlier ones as they were. */
 static int write_files(const ttm_findings *f, const char *folder, const char *name, const ttm_report_options *options,
                        ttm_error *err) {
-  writing w = {.findings = f, .folder = folder, .name = name, .leave_out = options ? options->leave_out : 0};
+  writing w = {.findings = f,
+               .folder = folder,
+               .name = name,
+               .leave_out = options ? options->leave_out : 0,
+               .sync = is_synced(options)};
   unsigned threads = ttm_thread_count(options ? options->threads : 0);
   ttm_threads_run(threads < FILE_COUNT ? threads : FILE_COUNT, write_some, &w);
   int code = TTM_OK;
@@ -123,7 +132,9 @@ int ttm_report_files_write(const ttm_findings *f, const char *folder, const char
   if (!code) code = ttm_folder_make(folder, err);
   if (code) return code;
   ttm_folder_clean(folder, NULL);
-  return write_files(f, folder, name, options, err);
+  code = write_files(f, folder, name, options, err);
+  if (!code && is_synced(options)) ttm_folder_sync(folder);
+  return code;
 }
 
 /* A message about the folder in the making speaks of the place it was meant for, which has the shorter name. */
@@ -142,6 +153,7 @@ int ttm_report_dir_write(const ttm_findings *f, const char *folder, const char *
   int code = check_names(folder, name, err);
   if (!code) code = ttm_fresh_open(&fresh, folder, name, is_ours, err);
   if (code) return code;
+  fresh.sync = is_synced(options);
   code = write_files(f, fresh.path, name, options, err);
   if (!code) return ttm_fresh_place(&fresh, name, is_ours, err);
   name_the_target(err, &fresh);
