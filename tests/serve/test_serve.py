@@ -440,6 +440,28 @@ def test_slow_clients():
     server.stop()
 
 
+def test_one_address():
+    """Beyond loopback one address has a hundred connections at most; others are answered meanwhile."""
+    server = Server("--host", "0.0.0.0", token=True)
+    many = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(150)]
+    ended = 0
+    for s in many:
+        s.settimeout(0.05)
+        try:
+            ended += s.recv(1) == b""
+        except socket.timeout:
+            pass
+        except OSError:
+            ended += 1
+    check(ended == 50, "%d of 150 connections of one address were ended" % ended)
+    with socket.create_connection(("127.0.0.1", server.port), source_address=("127.0.0.9", 0), timeout=60) as other:
+        other.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % server.path.encode())
+        check(other.recv(12) == b"HTTP/1.1 200", "another address is answered")
+    for s in many:
+        s.close()
+    server.stop()
+
+
 def test_other_loopback():
     server = Server("--host", "127.0.0.2")
     check(server.url == "http://127.0.0.2:%d/" % server.port, "address: " + server.url)
@@ -470,6 +492,7 @@ def main():
     test_sandbox()
     test_index()
     test_slow_clients()
+    test_one_address()
     test_other_loopback()
     shutil.rmtree(os.environ["TTMEM_HOME"])
     empty = subprocess.run([TTMEM, "serve"], capture_output=True, text=True)
