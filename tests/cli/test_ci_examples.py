@@ -26,12 +26,24 @@ ttnn.deallocate(y)
 """
 
 
-def read_yaml(name):
+def read_yaml(name, folder="examples/ci"):
     code = "import json, sys, yaml; print(json.dumps(yaml.load(open(sys.argv[1]), yaml.BaseLoader)))"
-    done = subprocess.run([TOOLS, "-c", code, SOURCE / "examples/ci" / name], capture_output=True, text=True, check=False) if TOOLS.exists() else None
+    done = subprocess.run([TOOLS, "-c", code, SOURCE / folder / name], capture_output=True, text=True, check=False) if TOOLS.exists() else None
     if not done or done.returncode:
         raise unittest.SkipTest("no PyYAML in build/pytools (scripts/setup test brings it)")
     return json.loads(done.stdout)
+
+
+class Release(unittest.TestCase):
+    def test_the_release_makes_what_there_is(self):
+        workflow = read_yaml("release.yml", ".github/workflows")
+        self.assertEqual(workflow["on"], {"push": {"tags": ["v*"]}})
+        steps = [step.get("run", "") for step in workflow["jobs"]["dist"]["steps"]]
+        made = [word for step in steps if step.startswith("make ") for word in step.split()[1:]]
+        self.assertEqual(made[-2:], ["dist", "test-dist"])
+        targets = re.findall(r"^([a-z-]+):", (SOURCE / "Makefile").read_text(), re.M)
+        self.assertEqual([target for target in made if target not in targets], [])
+        self.assertIn("build/dist/*", steps[-1])
 
 
 class Examples(unittest.TestCase):
