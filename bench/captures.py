@@ -53,5 +53,5 @@ def rows(rounds):
         theirs = Run(program, path)
         measure(rounds, ours, theirs)
         ratio = theirs.seconds / ours.seconds
-        row("speed of `ttmem graph` on a 300 MB capture, all of the report / yyjson only reading it", f"{ratio:.2f}", ">= 0.33", ratio >= 0.33)
+        row("speed of `ttmem graph` on a 300 MB capture, all of the report / yyjson only reading it", f"{ratio:.2f}", ">= 1", ratio >= 1)
     row("peak RSS of `ttmem graph` on it", f"{ours.rss / 1e6:.1f} MB", "<= 96 MB", ours.rss <= 96e6)
