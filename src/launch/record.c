@@ -59,11 +59,13 @@ static int join(char out[PATH_MAX], const char *folder, const char *name, ttm_er
   return n > 0 && n < PATH_MAX ? TTM_OK : ttm_error_set(err, TTM_EUSAGE, "the path %s/%s is too long", folder, name);
 }
 
-static int write_file(const char *path, const unsigned char *bytes, size_t n, ttm_error *err) {
+/* One that stays is whole also after a power cut. */
+static int write_file(const char *path, const ttm_embedded *file, bool stays, ttm_error *err) {
   ttm_out out;
   int status = ttm_out_open(&out, path, err);
   if (status) return status;
-  ttm_buf_put(&out.buf, (ttm_str){(const char *)bytes, n});
+  out.sync = stays;
+  ttm_buf_put(&out.buf, (ttm_str){(const char *)file->bytes, file->n});
   return ttm_out_close(&out, err);
 }
 
@@ -84,7 +86,7 @@ static int make_hook(ttm_record *r, ttm_error *err) {
     struct stat st;
     status = join(path, r->hook, file->name, err);
     if (status || (!lstat(path, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size == file->n)) continue;
-    status = write_file(path, file->bytes, file->n, err);
+    status = write_file(path, file, true, err);
   }
   return status;
 }
@@ -102,7 +104,7 @@ static int place_board(ttm_record *r, const char *board, char path[PATH_MAX], tt
   if (known) {
     snprintf(r->board, sizeof r->board, "%s", known->name);
     int status = join(path, r->dir.path, "board.yaml", err);
-    return status ? status : write_file(path, known->bytes, known->n, err);
+    return status ? status : write_file(path, known, false, err);
   }
   struct stat st;
   if (!realpath(board, path) || stat(path, &st) || !S_ISREG(st.st_mode)) {

@@ -446,7 +446,7 @@ class Live(Case):
                                          "ttmem_process_alive", "ttmem_chip_memory_bytes", "ttmem_device_info", "ttmem_unreadable_files"})
         used = {s[1]["memory"]: s[2] for s in families["ttmem_device_memory_bytes"]}
         self.assertEqual(used, {"dram": 8388608, "l1": 0, "l1_small": 0, "trace": 0, "cb": 786432})
-        name = 'a\\b"c d e?\ufffd\u00e9{}'
+        name = 'a\\b"c d e\\x01\ufffd\u00e9{}'
         self.assertIn(["ttmem_process_memory_bytes", {**device, "pid": str(a.pid), "name": name, "memory": "cb"}, 786432.0],
                       families["ttmem_process_memory_bytes"])
         self.assertEqual({s[1]["name"]: s[2] for s in families["ttmem_process_alive"]}, {name: 1, "killed": 0})
