@@ -245,17 +245,21 @@ int ttm_judge_exit_why(const ttm_options *options, ttm_str why, int exit_status)
     line.failed = true;
   else
     say_check(&line, &j.checks, &j.checks.at.at[0]);
-  bool failed = line.failed;
+  ttm_error err;
+  ttm_error_nomem(&err);
+  if (line.failed) allowed = ttm_cli_error(options, &err) == TTM_EXIT_OK;
   ttm_terminal_note(&line);
   ttm_judgement_free(&j);
-  return allowed && !failed ? TTM_EXIT_OK : TTM_EXIT_WRONG;
+  return allowed ? TTM_EXIT_OK : TTM_EXIT_WRONG;
 }
 
 int ttm_judge_exit(const ttm_options *options, const ttm_profile *p, int exit_status) {
   ttm_buf why = {0};
   if (exit_status != TTM_EXIT_OK) return exit_status;
   ttm_words_partial(&why, p);
-  exit_status = why.failed ? TTM_EXIT_WRONG : ttm_judge_exit_why(options, ttm_buf_str(&why), exit_status);
+  ttm_error err;
+  ttm_error_nomem(&err);
+  exit_status = why.failed ? ttm_cli_error(options, &err) : ttm_judge_exit_why(options, ttm_buf_str(&why), exit_status);
   ttm_buf_free(&why);
   return exit_status;
 }
@@ -274,9 +278,10 @@ int ttm_judge_deliver(ttm_judgement *j, const ttm_options *options, ttm_str more
   ttm_error err;
   size_t asked = j->checks.at.n;
   judge_partial(j, options);
-  int exit_status = ttm_checks_count(&j->checks, TTM_UNJUDGED) || j->partial.failed ? TTM_EXIT_WRONG
-                    : ttm_checks_count(&j->checks, TTM_FAILED)                      ? TTM_EXIT_FOUND
-                                                                                    : TTM_EXIT_OK;
+  if (asked && j->partial.failed) return ttm_error_nomem(&err), ttm_cli_error(options, &err);
+  int exit_status = ttm_checks_count(&j->checks, TTM_UNJUDGED) ? TTM_EXIT_WRONG
+                    : ttm_checks_count(&j->checks, TTM_FAILED) ? TTM_EXIT_FOUND
+                                                               : TTM_EXIT_OK;
   for (size_t i = 0; i < j->checks.at.n; i++)
     if (asks(options) || i >= asked) say_check(&lines, &j->checks, &j->checks.at.at[i]);
   ttm_terminal_note(&lines);

@@ -32,7 +32,7 @@ const char *ttm_max_memory_explain(const ttm_options *options, char out[TTM_NO_M
   if (!is_limited(options) || getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == RLIM_INFINITY)
     return "Out of memory on this host.";
   snprintf(out, TTM_NO_MEMORY_TEXT,
-           "Out of memory: this takes more than the %.1f MB that are allowed; --max-memory SIZE allows more",
+           "Out of memory on this host, or of the %.1f MB that are allowed; --max-memory SIZE allows more",
            (double)limit.rlim_cur / (1 << 20));
   return out;
 }
