@@ -80,13 +80,15 @@ static int for_each_part(char *path, size_t from, int (*visit)(const char *, ttm
 
 static int make_open(const char *path, ttm_error *err) {
   struct stat st;
-  if (!mkdir(path, 0755) || (!stat(path, &st) && S_ISDIR(st.st_mode))) return TTM_OK;
-  return ttm_error_set(err, TTM_EIO, "cannot make folder %s: %s", path, strerror(errno));
+  int why = mkdir(path, 0755) ? errno : 0;
+  if (!why || (!stat(path, &st) && S_ISDIR(st.st_mode))) return TTM_OK;
+  return ttm_error_set(err, TTM_EIO, "cannot make folder %s: %s", path, strerror(why));
 }
 
 static int make_own(const char *path, ttm_error *err) {
-  if (mkdir(path, 0700) && errno != EEXIST && access(path, F_OK))
-    return ttm_error_set(err, TTM_EIO, "cannot make folder %s: %s", path, strerror(errno));
+  int why = mkdir(path, 0700) ? errno : 0; /* other than EEXIST on a read-only system, though the folder is there */
+  if (why && why != EEXIST && access(path, F_OK))
+    return ttm_error_set(err, TTM_EIO, "cannot make folder %s: %s", path, strerror(why));
   return check_folder(path, err);
 }
 

@@ -48,7 +48,7 @@ static bool find_git(char git[PATH_MAX], const char *folder) {
   if (stat(dot_git, &st)) return false;
   if (S_ISDIR(st.st_mode)) return snprintf(git, PATH_MAX, "%s", dot_git) < PATH_MAX;
   char line[PATH_MAX];
-  if (!read_line(line, folder, ".git") || strncmp(line, "gitdir: ", 8)) return false;
+  if (!read_line(line, folder, ".git") || strncmp(line, "gitdir: ", 8) != 0) return false;
   const char *named = line + 8;
   return snprintf(git, PATH_MAX, named[0] == '/' ? "%s" : "%s/%s", named[0] == '/' ? named : folder, named) < PATH_MAX;
 }
@@ -71,7 +71,7 @@ static bool find_packed(char line[PATH_MAX], const char *git, const char *name) 
 static bool read_head(char line[PATH_MAX], const char *git) {
   char name[PATH_MAX], shared[PATH_MAX], common[2 * PATH_MAX];
   if (!read_line(line, git, "HEAD")) return false;
-  if (strncmp(line, "ref: ", 5)) return true;
+  if (strncmp(line, "ref: ", 5) != 0) return true;
   memcpy(name, line + 5, sizeof name - 5);
   bool worktree = read_line(shared, git, "commondir"); /* branches are those of the repository */
   snprintf(common, sizeof common, worktree && shared[0] != '/' ? "%s/%s" : "%s",

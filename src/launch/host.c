@@ -25,7 +25,7 @@ static uint64_t number_in(const char *path, const char *word) {
   if (!f) return 0;
   while (fgets(line, sizeof line, f)) {
     size_t n = strlen(word);
-    if (strncmp(line, word, n)) continue;
+    if (strncmp(line, word, n) != 0) continue;
     found = strtoull(line + n, NULL, 10);
     break;
   }

@@ -26,9 +26,9 @@ bool ttm_clients_begin(ttm_clients *clients);
 void ttm_clients_end(ttm_clients *clients);
 
 /* For MHD_OPTION_NOTIFY_CONNECTION and MHD_OPTION_NOTIFY_COMPLETED, with the ttm_clients as their context. */
-void ttm_clients_connection(void *clients, struct MHD_Connection *connection, void **context,
+void ttm_clients_connection(void *context, struct MHD_Connection *connection, void **socket,
                             enum MHD_ConnectionNotificationCode what);
-void ttm_clients_completed(void *clients, struct MHD_Connection *connection, void **context,
+void ttm_clients_completed(void *context, struct MHD_Connection *connection, void **request,
                            enum MHD_RequestTerminationCode how);
 
 /* The request is there: from now on it is answered. */

@@ -509,7 +509,7 @@ static int set_token(ttm_server *server, const ttm_server_options *o, ttm_error 
   if (o->token && !ttm_guard_token_fit(o->token))
     return ttm_error_set(err, TTM_EUSAGE, "a token has %d to %d letters, digits, - and _", TTM_TOKEN_LEAST,
                          TTM_TOKEN_MOST);
-  if (o->token) return strcpy(server->token, o->token), TTM_OK;
+  if (o->token) return snprintf(server->token, sizeof server->token, "%s", o->token), TTM_OK;
   if (ttm_guard_token_make(server->token)) return TTM_OK;
   return ttm_error_set(err, TTM_EIO, "cannot get random numbers for the token");
 }
