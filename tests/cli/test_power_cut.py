@@ -133,6 +133,7 @@ def record(root, *words, env=None):
     """What a command did below `root`."""
     disk = Disk(root)
     trace = tempfile.NamedTemporaryFile()
+    env = {**(env or os.environ), "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}  # which is a tracer itself
     done = subprocess.run(["strace", "-f", "-y", "-xx", "-s", "100000000", "-o", trace.name, "-e", "trace=openat,open,creat,write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,rmdir,link,linkat",
                            TTMEM, *words], capture_output=True, text=True, check=False, env=env)
     if "ptrace" in done.stderr or not os.path.getsize(trace.name):
