@@ -245,8 +245,8 @@ static const char *free_port(void) {
 static void serving(void **state) {
   (void)state;
   const char *folder = in_root("report");
-  STARVE_AFTER(stop_soon, "serve", folder, "--port", free_port());
-  STARVE_AFTER(stop_soon, "serve", root, "--port", free_port(), "--metrics");
+  STARVE_AFTER(stop_soon, "serve", folder, "--no-token", "--port", free_port());
+  STARVE_AFTER(stop_soon, "serve", root, "--no-token", "--port", free_port(), "--metrics");
 }
 
 /* ---- The tracker, which no command uses ------------------------------------------------------------------------------ */
