@@ -105,6 +105,12 @@ for q in "${judged[@]}"; do
     status 2 "$TTMEM" ${q//RECORDING/part.json}
   done
 done
+"$TTMEM" export --visualizer shown recording_caches.json >/dev/null
+status 0 "$TTMEM" analyze shown/db.sqlite --check -q --no-json
+for bytes in 60000 2000; do
+  head -c -$bytes shown/db.sqlite >cut.sqlite
+  status 2 "$TTMEM" analyze cut.sqlite --check -q --no-json
+done
 head -c "$(($(stat -c %s "$data/capture_small.json") * 3 / 4))" "$data/capture_small.json" >capture.json
 status 0 "$TTMEM" analyze "$data/capture_small.json" --check -q --no-json
 status 2 "$TTMEM" analyze capture.json --check -q --no-json

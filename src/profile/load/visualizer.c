@@ -454,14 +454,26 @@ static int read_report(ttm_builder *b, ttm_input *in, bool sorted, bool *again, 
   return status;
 }
 
+/* SQLite reads a file that lost its last pages until it needs one of them. The head tells how many there were. */
+static bool is_cut(const ttm_input *in) {
+  const unsigned char *head = (const unsigned char *)in->first.p;
+  if (in->first.n < 100 || !in->chunker.source || memcmp(head + 24, head + 92, 4) != 0) return false;
+  uint64_t page = (uint64_t)head[16] << 8 | head[17],
+           pages = (uint64_t)head[28] << 24 | (uint64_t)head[29] << 16 | (uint64_t)head[30] << 8 | head[31];
+  return pages * (page == 1 ? 65536 : page) > ttm_source_size(in->chunker.source);
+}
+
 int ttm_load_visualizer(ttm_builder *b, ttm_input *in, ttm_error *err) {
   bool again = false;
   if (in->chunker.source && !ttm_source_is_seekable(in->chunker.source))
     return ttm_error_set(err, TTM_EIO, "a database is read where it lies: unpack it into a file first.");
   int status = read_report(b, in, false, &again, err);
-  if (!again) return status;
-  bool keep_ir = b->keep_ir;
-  ttm_builder_free(b);
-  if (ttm_builder_begin(b, in->path ? in->path : "-", keep_ir)) return ttm_error_nomem(err);
-  return read_report(b, in, true, &again, err);
+  if (again) {
+    bool keep_ir = b->keep_ir;
+    ttm_builder_free(b);
+    if (ttm_builder_begin(b, in->path ? in->path : "-", keep_ir)) return ttm_error_nomem(err);
+    status = read_report(b, in, true, &again, err);
+  }
+  if (!status && is_cut(in)) b->profile->seen.cut = true;
+  return status;
 }
