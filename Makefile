@@ -123,7 +123,7 @@ tsan: ## the tests with threads, under ThreadSanitizer
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan
 
-msan: ## the tests of this project's own code, under MemorySanitizer; brings its libraries, compiled alike, into build/deps/msan
+msan: ## unit, golden and command line tests under MemorySanitizer, not those in C++ or with their own read(); its libraries in build/deps/msan
 	@scripts/setup dev
 	@scripts/deps msan
 	@$(MAKE) --no-print-directory build/msan/build.ninja

@@ -115,9 +115,8 @@ ttm_alive_origin ttm_alive_origin_of_buffer(const ttm_profile *p, const ttm_buff
   if (!p->capture.recording.is) return out;
   if (ttm_str_contains(ttm_profile_string(p, ttm_op_text_of(p, buffer->op)->name), TTM_LIT("semaphore")))
     out.class = TTM_ALIVE_SEMAPHORE;
-  else if (tensor->roles & TTM_ROLE_CACHE)
-    out.class = TTM_ALIVE_KV_CACHE;
-  else if (tensor->roles & TTM_ROLE_BROUGHT && (out.guess = is_kv_name(ttm_profile_string(p, buffer->name))))
+  else if (tensor->roles & TTM_ROLE_CACHE ||
+           (tensor->roles & TTM_ROLE_BROUGHT && (out.guess = is_kv_name(ttm_profile_string(p, buffer->name)))))
     out.class = TTM_ALIVE_KV_CACHE;
   else if (tensor->roles & TTM_ROLE_BROUGHT)
     out.class = is_weight(tensor->roles) ? TTM_ALIVE_WEIGHT : TTM_ALIVE_INPUT;

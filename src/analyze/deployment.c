@@ -62,7 +62,7 @@ static void choose_type(ttm_deployment *d) {
 static bool is_made_with_one(const ttm_deployment *d, uint32_t tensor) {
   const ttm_profile *p = d->findings->profile;
   const ttm_tensor_type *type = ttm_tensor_type_of(p, tensor);
-  if (!type || type->shape.rank != 4 || memcmp(type->shape.at, type_of(d)->shape.at, 4 * sizeof *type->shape.at))
+  if (!type || type->shape.rank != 4 || memcmp(type->shape.at, type_of(d)->shape.at, 4 * sizeof *type->shape.at) != 0)
     return false;
   uint32_t birth = p->tensors.at[tensor].birth;
   for (uint32_t t = tensor > 8 ? tensor - 8 : 0; t < p->tensors.n && t <= tensor + 8; t++)

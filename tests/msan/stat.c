@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* MemorySanitizer before clang 15 does not know stat() of glibc 2.33 and later: what it fills looks uninitialised. The linker puts
+ * these in their place (--wrap). Their names are those that a 64-bit off_t gives. */
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* Absent from what is built without sanitizers. */
+void __msan_unpoison(const volatile void *at, size_t size) __attribute__((weak));
+
+static int known(int result, struct stat *out) {
+  if (!result && __msan_unpoison) __msan_unpoison(out, sizeof *out);
+  return result;
+}
+
+int __real_stat64(const char *path, struct stat *out);
+int __wrap_stat64(const char *path, struct stat *out);
+int __wrap_stat64(const char *path, struct stat *out) { return known(__real_stat64(path, out), out); }
+
+int __real_lstat64(const char *path, struct stat *out);
+int __wrap_lstat64(const char *path, struct stat *out);
+int __wrap_lstat64(const char *path, struct stat *out) { return known(__real_lstat64(path, out), out); }
+
+int __real_fstat64(int fd, struct stat *out);
+int __wrap_fstat64(int fd, struct stat *out);
+int __wrap_fstat64(int fd, struct stat *out) { return known(__real_fstat64(fd, out), out); }
+
+int __real_fstatat64(int fd, const char *path, struct stat *out, int flags);
+int __wrap_fstatat64(int fd, const char *path, struct stat *out, int flags);
+int __wrap_fstatat64(int fd, const char *path, struct stat *out, int flags) {
+  return known(__real_fstatat64(fd, path, out, flags), out);
+}
