@@ -7,3 +7,4 @@ foreach(call stat64 lstat64 fstat64 fstatat64)
   add_link_options(-Wl,--wrap=${call})
 endforeach()
 link_libraries($<BUILD_INTERFACE:$<TARGET_OBJECTS:ttmem_msan>>)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cli/max_memory.c PROPERTIES COMPILE_DEFINITIONS __SANITIZE_MEMORY__) # clang says it in no macro

@@ -7,7 +7,7 @@
 
 #include "launch/host.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__SANITIZE_MEMORY__)
 enum { POSSIBLE = false }; /* their own memory is larger than any machine's */
 #else
 enum { POSSIBLE = true };
