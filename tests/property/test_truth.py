@@ -24,7 +24,7 @@ OOM_NUMBERS = (
     ("largest_free_block_B", "largest"),
     ("bank_size_B", "bank_size"),
 )
-SOURCE = re.compile(rb'"path":\s*"[^"]*",|"bytes":\s*\d+,(?=\s*"fingerprint")|"fingerprint":\s*(null|"[^"]*"),')
+SOURCE = re.compile(rb'"path":\s*"[^"]*",|"bytes":\s*\d+,(?=\s*"fingerprint")|"fingerprint":\s*(null|"[^"]*"),|^- Log: [^,]*', re.MULTILINE)
 # Searching and comparing bytes is glibc's, which picks its form by the processor: this makes it take the portable one.
 WITHOUT_AVX = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-AVX2_Usable,-AVX512F_Usable,-AVX512VL_Usable,-AVX512BW_Usable"
 FILES = ("memory", "operations", "inputs_registry", "findings")
