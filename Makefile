@@ -31,6 +31,7 @@ test: ## set-up, every test under ASan + UBSan, static checks, -Werror builds wi
 	cmake --build --preset wheel -j $(JOBS) # the release build; most of it stands there since the test of `pip install .`
 	@rm -rf build/prefix && cmake --install build/wheel --prefix build/prefix >/dev/null
 	@scripts/check-hardening build/prefix build/wheel/ttmem_native.so
+	@TTMEM=$$PWD/build/prefix/bin/ttmem GEN_LOG=$$PWD/build/asan/bench/gen_log python3 tests/cli/test_bounded.py # no sanitizer lets its memory be limited
 	@if command -v clang >/dev/null; then $(MAKE) --no-print-directory clang; \
 	 else echo "clang is not installed: its -Werror build is left out (scripts/setup dev brings it)"; fi
 	@echo "make test: all passed"
