@@ -127,7 +127,7 @@ ttnn.close_device(device)
             found["statements"] = [s for s in found["statements"] if s["topic"] != "host"]
             for name in ("pieces", "memory_views", "host"):
                 found["recording"].pop(name)
-            seen.append(json.loads(json.dumps(found), object_hook=lambda o: {k: v for k, v in o.items() if not k.endswith(("line", "lines")) and k not in ("bytes", "path")}))
+            seen.append(json.loads(json.dumps(found), object_hook=lambda o: {k: v for k, v in o.items() if not k.endswith(("line", "lines")) and k not in ("bytes", "fingerprint", "path")}))
             shutil.rmtree(self.dir + "/logs")
         self.assertEqual(seen[0], seen[1])
         self.assertEqual(seen[1], seen[2])
@@ -362,7 +362,7 @@ look()
             for name in ("pieces", "memory_views", "host"):
                 one["recording"].pop(name)
             one["statements"] = [s for s in one["statements"] if s["topic"] != "host"]  # its memory differs from run to run
-        same = lambda o: {k: v for k, v in o.items() if not k.endswith(("line", "lines")) and k not in ("bytes", "path")}  # noqa: E731
+        same = lambda o: {k: v for k, v in o.items() if not k.endswith(("line", "lines")) and k not in ("bytes", "fingerprint", "path")}  # noqa: E731
         self.assertEqual(*(json.loads(json.dumps(one), object_hook=same) for one in (found, whole)))
 
     def test_a_descriptor_of_ones_own(self):
