@@ -258,14 +258,10 @@ static uint32_t state_behind(const ttm_profile *p, uint32_t op) {
   return TTM_NONE;
 }
 
-static bool dims_equal(const ttm_dims *a, const ttm_dims *b) {
-  return a->rank == b->rank && !memcmp(a->at, b->at, a->rank * sizeof *a->at);
-}
-
 static bool lies_elsewhere(const ttm_plan_layout *planned, const ttm_plan_layout *is) {
   if (planned->buffer != is->buffer || planned->placement != is->placement) return true;
   bool sharded = is->placement > TTM_PLACE_INTERLEAVED;
-  return sharded && planned->grid.rank && is->grid.rank && !dims_equal(&planned->grid, &is->grid);
+  return sharded && planned->grid.rank && is->grid.rank && !ttm_dims_same(&planned->grid, &is->grid);
 }
 
 /* Did the spill pass put this operation's result to DRAM? By name: it tells no location. */

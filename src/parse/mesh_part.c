@@ -3,20 +3,13 @@
 
 #include "base/error.h"
 
-static bool same(const ttm_dims *a, const ttm_dims *b) {
-  if (a->rank != b->rank) return false;
-  for (uint32_t i = 0; i < a->rank; i++)
-    if (a->at[i] != b->at[i]) return false;
-  return true;
-}
-
 static ttm_dims part_of(const ttm_mesh_parts *parts, uint32_t row) {
   return row < parts->shape.n ? parts->shape.at[row] : (ttm_dims){0};
 }
 
 /* The first that is said of a type counts. */
 static int set_part(ttm_mesh_parts *parts, ttm_mesh_type whole, const ttm_dims *shape) {
-  if (!shape->rank || part_of(parts, whole.row).rank || same(&whole.type->shape, shape)) return TTM_OK;
+  if (!shape->rank || part_of(parts, whole.row).rank || ttm_dims_same(&whole.type->shape, shape)) return TTM_OK;
   while (parts->shape.n <= whole.row)
     if (ttm_vec_push(&parts->shape, (ttm_dims){0})) return TTM_ENOMEM;
   parts->shape.at[whole.row] = *shape;
@@ -40,7 +33,7 @@ int ttm_mesh_parts_see(ttm_mesh_parts *parts, ttm_str name, ttm_str attributes, 
     return ttm_str_contains(attributes, TTM_LIT("shard_to_full")) ? set_part(parts, out, &in.type->shape)
                                                                   : set_part(parts, in, &out.type->shape);
   }
-  if (!keeps_parts(name) || !same(&in.type->shape, &out.type->shape)) return TTM_OK;
+  if (!keeps_parts(name) || !ttm_dims_same(&in.type->shape, &out.type->shape)) return TTM_OK;
   ttm_dims of_in = part_of(parts, in.row), of_out = part_of(parts, out.row);
   return set_part(parts, in, &of_out) || set_part(parts, out, &of_in) ? TTM_ENOMEM : TTM_OK;
 }

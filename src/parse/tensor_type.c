@@ -172,6 +172,10 @@ bool ttm_tensor_type_parse(ttm_str text, ttm_tensor_type *out) {
   return !it.broken && it.rest.n == 0;
 }
 
+bool ttm_dims_same(const ttm_dims *a, const ttm_dims *b) {
+  return a->rank == b->rank && !memcmp(a->at, b->at, a->rank * sizeof *a->at);
+}
+
 size_t ttm_dims_print(const ttm_dims *dims, char *out, size_t cap) {
   size_t n = 0;
   for (uint32_t i = 0; i < dims->rank; i++) {

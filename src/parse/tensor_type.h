@@ -61,6 +61,8 @@ void ttm_tensor_type_reshape(ttm_tensor_type *type, const ttm_dims *shape);
 /* Text form of a dims: "4000x256"; writes at most cap-1 bytes and a NUL, returns the length. Rank 0 gives "". */
 size_t ttm_dims_print(const ttm_dims *dims, char *out, size_t cap);
 
+bool ttm_dims_same(const ttm_dims *a, const ttm_dims *b);
+
 /* How many values a shape has. */
 uint64_t ttm_dims_values(const ttm_dims *dims);
 

@@ -30,16 +30,12 @@ static uint64_t rows_in(const ttm_dims *shape) {
   return rows;
 }
 
-static bool same_dims(const ttm_dims *a, const ttm_dims *b) {
-  return a->rank == b->rank && !memcmp(a->at, b->at, a->rank * sizeof *a->at);
-}
-
 static bool is_sharded(const ttm_tensor_type *type) { return type->placement > TTM_PLACE_INTERLEAVED; }
 
 /* The same bytes in the same place. */
 static bool same_storage(const ttm_tensor_type *a, const ttm_tensor_type *b) {
   return a->buffer == b->buffer && a->placement == b->placement && a->tiled == b->tiled &&
-         ttm_str_eq(a->storage, b->storage) && same_dims(&a->grid, &b->grid) && same_dims(&a->shard, &b->shard);
+         ttm_str_eq(a->storage, b->storage) && ttm_dims_same(&a->grid, &b->grid) && ttm_dims_same(&a->shard, &b->shard);
 }
 
 static ttm_tensor_type interleaved(const ttm_tensor_type *like, uint64_t rows, uint64_t columns) {
@@ -261,7 +257,7 @@ static void rule_permute(const op_types *t, ttm_op_rule *rule) {
 
 static void rule_slice(const op_types *t, ttm_op_rule *rule) {
   numbers begins = numbers_of(t->op, TTM_LIT("begins")), step = numbers_of(t->op, TTM_LIT("step"));
-  if (same_dims(&t->in->shape, &t->out->shape)) return (void)(rule->view = 0);
+  if (ttm_dims_same(&t->in->shape, &t->out->shape)) return (void)(rule->view = 0);
   bool in_rows = false;
   for (uint32_t i = 0; i < begins.n; i++) in_rows |= i + 2 >= begins.n && begins.at[i] % TILE;
   for (uint32_t i = 0; i < step.n; i++) in_rows |= step.at[i] != 1;
@@ -291,7 +287,7 @@ static void rule_concat(const op_types *t, ttm_op_rule *rule) {
 }
 
 static void rule_repeat(const op_types *t, ttm_op_rule *rule) {
-  if (same_dims(&t->in->shape, &t->out->shape)) return (void)(rule->view = 0);
+  if (ttm_dims_same(&t->in->shape, &t->out->shape)) return (void)(rule->view = 0);
   bool in_rows = false;
   for (uint32_t k = 0; k < 2; k++) {
     uint64_t before = dim_from_end(&t->in->shape, k), after = dim_from_end(&t->out->shape, k);
@@ -344,7 +340,7 @@ static void rule_reduce(const op_types *t, ttm_op_rule *rule) {
     step = as_tiles(t->out, &shape, --left && sum ? TTM_LIT("f32") : t->in->storage);
     if (left) add_inner(rule, step);
   }
-  bool copied = !same_dims(&shape, &t->out->shape) && !reshape_is_view(&step, t->out);
+  bool copied = !ttm_dims_same(&shape, &t->out->shape) && !reshape_is_view(&step, t->out);
   if (copied || (sum && outer)) add_inner(rule, step);
   if (copied) add_map(rule, t->in->storage, &shape, &t->out->shape);
 }
