@@ -178,7 +178,10 @@ class Live(Case):
             os.chmod(good.path, 0o600)
             program = shutil.copy(TTMEM, os.path.join(self.work, "ttmem"))  # the project may lie where only root looks
             env = {k: v for k, v in self.env.items() if k != "LSAN_OPTIONS"}  # names a file of the project
-            done = subprocess.run([program, "live", "--once"], env=env, capture_output=True, text=True, user=65534, cwd="/")
+            try:
+                done = subprocess.run([program, "live", "--once"], env=env, capture_output=True, text=True, user=65534, cwd="/")
+            except PermissionError:
+                self.skipTest("nobody can run no program here")
             self.assertIn("tt_device_1_memory belongs to user root: only that user and root may read it", done.stderr)
             self.assertEqual(done.returncode, 2)
 

@@ -133,7 +133,7 @@ test("states without operation lines: no largest tensor is known, so none fits",
 
 test("error messages alone: no empty chart, and a plain error says its message", async () => {
   const log = join(work, "messages.log");
-  writeFileSync(log, "TT_FATAL: /work/op.cpp:12: something else was wrong\n");
+  writeFileSync(log, "TT_FATAL: /src/op.cpp:12: something else was wrong\n");
   await withPage(report(log).page, {}, async (page) => {
     assert.equal(await page.locator("#timeline canvas").count(), 0);
     assert.equal(await page.locator("#timeline").count(), 0);
