@@ -100,7 +100,9 @@ check-format: ## fails on files that `make format` would change
 
 # The checks that take too long for every change: each its own target, all of them before a release. What a tool is wrong about, and
 # why, stands in one place each: .clang-tidy, .cppcheck.xml, cmake/analyzer.cmake, .valgrind.
-check-all: ## every check below with msan and fuzz, one after the other; docs/checks.md keeps what each said and took
+check-all: ## every check below with msan, fuzz and the soaks; docs/checks.md keeps what each said and took
+	@scripts/setup dev
+	@$(MAKE) --no-print-directory all # two of the targets need it, at once
 	@scripts/check-all check-format tidy cppcheck analyzer tsan msan valgrind starve coverage fuzz soak soak-serve
 
 tidy: ## clang-tidy over src/ and fuzz/

@@ -156,6 +156,7 @@ def judge(samples):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # by way of finally
     work = tempfile.mkdtemp(prefix="ttmem-soak-")
     site = None
     try:
