@@ -135,7 +135,7 @@ static int name_layers(const stream *s, ttm_str prefix, layer_list *out, bool *g
 }
 
 static uint64_t hash_layer(const stream *s, const layer_mark *mark) {
-  return ttm_hash(s->shape + mark->at, mark->n * sizeof *s->shape, 0);
+  return ttm_hash(s->shape + mark->at, mark->n * sizeof *s->shape, ttm_hash_seed());
 }
 
 /* The layer that most others are like. */

@@ -28,7 +28,7 @@ uint32_t ttm_rank_of_name(ttm_str path) {
 
 /* The same for files whose operations and states are the same, whatever stands around them. */
 static uint64_t sign(const ttm_profile *p) {
-  uint64_t all = p->ops.n;
+  uint64_t all = ttm_hash_seed() ^ p->ops.n;
   for (size_t i = 0; i < p->ops.n; i++) {
     const ttm_op_text *text = &p->texts.at[p->ops.at[i].text];
     ttm_str name = ttm_profile_string(p, text->name), place = ttm_profile_string(p, text->location);

@@ -65,7 +65,7 @@ int ttm_build_list(ttm_builder *b, const uint32_t *ids, size_t n, ttm_list *out)
   ttm_profile *p = b->profile;
   *out = (ttm_list){0, 0};
   if (n == 0) return TTM_OK;
-  uint64_t key = ttm_hash(ids, n * sizeof *ids, 0);
+  uint64_t key = ttm_hash(ids, n * sizeof *ids, ttm_hash_seed());
   uint32_t known = ttm_map_get(&b->list_of_hash, key, TTM_NONE);
   if (known != TTM_NONE) {
     ttm_list list = b->known_lists.at[known];
@@ -215,7 +215,7 @@ int ttm_build_state_base(ttm_builder *b, ttm_stream *s, uint32_t present, const 
   base.levels[TTM_DRAM].allocated = base.levels[TTM_DRAM].free = base.levels[TTM_DRAM].largest = 0;
   if (s->state_base != TTM_NONE && memcmp(&p->state_bases.at[s->state_base], &base, sizeof base) == 0)
     return *out = s->state_base, TTM_OK;
-  uint64_t key = ttm_hash(&base, sizeof base, 0); /* a collision only costs one more row */
+  uint64_t key = ttm_hash(&base, sizeof base, ttm_hash_seed()); /* a collision only costs one more row */
   uint32_t known = ttm_map_get(&b->state_base_ids, key, TTM_NONE);
   if (known == TTM_NONE || memcmp(&p->state_bases.at[known], &base, sizeof base) != 0) {
     if (ttm_vec_push(&p->state_bases, base)) return TTM_ENOMEM;
