@@ -134,13 +134,13 @@ def record(root, *words, env=None):
     disk = Disk(root)
     trace = tempfile.NamedTemporaryFile()
     env = {**(env or os.environ), "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}  # which is a tracer itself
-    done = subprocess.run(["strace", "-f", "-y", "-xx", "-s", "100000000", "-o", trace.name, "-e", "trace=openat,open,creat,write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,rmdir,link,linkat",
+    done = subprocess.run(["strace", "-f", "-y", "-xx", "-s", "100000000", "-o", trace.name, "-e", "trace=openat,open,creat,lseek,write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,rmdir,link,linkat",
                            TTMEM, *words], capture_output=True, text=True, check=False, env=env)
     if "ptrace" in done.stderr or not os.path.getsize(trace.name):
         print("skipped: strace does not work here")
         sys.exit(77)
     assert done.returncode == 0, (words, done.stderr)
-    sizes = {}
+    places = {}
     for line in open(trace.name, encoding="latin-1"):
         assert "unfinished" not in line, "threads"
         found = CALL.match(line)
@@ -157,9 +157,12 @@ def record(root, *words, env=None):
             disk.make(strings[0], {})
         elif call in ("write", "pwrite64") and path and disk.find(path):
             inode, data = disk.find(path)[2], text(re.search(r'"((?:\\x[0-9a-f]{2})*)"', rest)[1])
-            at = int(rest.rsplit(",", 1)[1]) if call == "pwrite64" else sizes.get(inode, 0)
-            sizes[inode] = at + len(data)
+            at = int(rest.rsplit(",", 1)[1]) if call == "pwrite64" else places.get(inode, 0)
+            if call == "write":
+                places[inode] = at + len(data)
             disk.ops.append(("data", inode, at, data))
+        elif call == "lseek" and path and disk.find(path):
+            places[disk.find(path)[2]] = int(found[3])
         elif call == "ftruncate" and path and disk.find(path):
             disk.ops.append(("size", disk.find(path)[2], int(rest.rsplit(",", 1)[1])))
         elif call in ("fsync", "fdatasync") and path and disk.find(path):
