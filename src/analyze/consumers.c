@@ -129,8 +129,9 @@ static bool is_member(ttm_consumer_sums *sums, uint32_t op, uint32_t group) {
 /* The operations behind a row, in its best run. */
 static int gather(ttm_consumer_sums *sums, ttm_consumers *out, ttm_consumer *row, ttm_memory memory) {
   const ttm_profile *p = sums->p;
-  const ttm_call *run = row->run < p->calls.n ? &p->calls.at[row->run] : NULL;
-  uint32_t group = row->first_member, op = run ? run->first_op : 0, end = run ? run->last_op + 1 : (uint32_t)p->ops.n;
+  bool in_run = row->run < p->calls.n;
+  uint32_t group = row->first_member, op = in_run ? p->calls.at[row->run].first_op : 0,
+           end = in_run ? p->calls.at[row->run].last_op + 1 : (uint32_t)p->ops.n;
   row->first_member = (uint32_t)out->members.n;
   for (; op < end && op < p->ops.n && row->members < TTM_CONSUMER_MEMBERS; op++) {
     int64_t effect;

@@ -236,7 +236,7 @@ int ttm_culprits_follow(ttm_culprits *out, const ttm_findings *f, const uint32_t
   }
   for (size_t g = 0; g < s.left.n && !status; g++) {
     const remains *left = &s.left.at[g];
-    if (left->op == TTM_NONE || left->runs != rounds) continue;
+    if (left->op == TTM_NONE || !rounds || left->runs != rounds) continue;
     out->several = out->n > 0;
     if (out->n < TTM_CULPRITS)
       out->at[out->n++] = (ttm_culprit){left->op, left->tensors / rounds, left->bytes / rounds};
