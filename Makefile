@@ -107,12 +107,13 @@ check-all: ## every check below with msan, fuzz and the soaks; docs/checks.md ke
 
 tidy: ## clang-tidy over src/ and fuzz/
 	@scripts/setup dev
-	@$(MAKE) --no-print-directory build/clang/build.ninja
-	@find src fuzz -name '*.c' ! -name os_macos.c ! -name bytes_musl.c | sort | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/clang
+	@mkdir -p build && cmake --preset clang >build/configure-clang.log # the list of sources as they are now
+	@scripts/tidy $(JOBS)
 
 cppcheck: ## cppcheck over src/, fuzz/ and bench/
 	@scripts/setup dev
-	@cppcheck --quiet --std=c11 --library=posix,gnu --enable=warning,style,performance,portability \
+	@mkdir -p build/cppcheck # keeps what it said of files that stay the same
+	@cppcheck --quiet -j $(JOBS) --cppcheck-build-dir=build/cppcheck --std=c11 --library=posix,gnu --enable=warning,style,performance,portability \
 	  --suppress-xml=.cppcheck.xml --error-exitcode=1 -I src -I include src fuzz bench
 
 analyzer: ## gcc's -fanalyzer over src/
