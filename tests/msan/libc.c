@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MemorySanitizer before clang 15 does not know stat() of glibc 2.33 and later: what it fills looks uninitialised. The linker puts
- * these in their place (--wrap). Their names are those that a 64-bit off_t gives. */
+/* What the linker puts in the place of functions of the C library (--wrap), their names those that a 64-bit off_t gives:
+ * stat(), which MemorySanitizer before clang 15 does not know in glibc 2.33 and later: what it fills looks uninitialised;
+ * dlopen(), which would bring libraries that are not compiled alike (cairo and its fontconfig, libpq): there are none. */
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -28,4 +29,10 @@ int __real_fstatat64(int fd, const char *path, struct stat *out, int flags);
 int __wrap_fstatat64(int fd, const char *path, struct stat *out, int flags);
 int __wrap_fstatat64(int fd, const char *path, struct stat *out, int flags) {
   return known(__real_fstatat64(fd, path, out, flags), out);
+}
+
+void *__wrap_dlopen(const char *file, int mode);
+void *__wrap_dlopen(const char *file, int mode) {
+  (void)file, (void)mode;
+  return NULL;
 }
