@@ -50,18 +50,6 @@ void ttm_put_plain_mb(ttm_buf *out, double mb) {
   if (out->n > start && out->at[out->n - 1] == '.') out->n--;
 }
 
-void ttm_put_csv(ttm_buf *out, ttm_str text) {
-  bool quotes = false;
-  for (size_t i = 0; i < text.n && !quotes; i++) quotes = memchr(",\"\r\n", text.p[i], 4) != NULL;
-  if (!quotes) return ttm_buf_put(out, text);
-  ttm_buf_char(out, '"');
-  for (size_t i = 0; i < text.n; i++) {
-    if (text.p[i] == '"') ttm_buf_char(out, '"');
-    ttm_buf_char(out, text.p[i]);
-  }
-  ttm_buf_char(out, '"');
-}
-
 void ttm_put_bytes(ttm_buf *out, uint64_t bytes) {
   if (bytes >= 1u << 20) {
     bool large = bytes >= 1ull << 30;
@@ -194,6 +182,35 @@ void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form
       gap_put = true, ttm_buf_puts(out, gap);
     column += wide;
   }
+}
+
+/* A spreadsheet would compute it. */
+static bool is_formula(ttm_str text) {
+  if (!text.n || !memchr("=+-@", text.p[0], 4)) return false;
+  return memchr(text.p, '(', text.n) || memchr(text.p, '|', text.n) || memchr(text.p, '!', text.n);
+}
+
+static void put_field(ttm_buf *out, ttm_str text) {
+  size_t length;
+  for (; text.n; text = ttm_str_from(text, length)) {
+    uint32_t c = ttm_utf8_first(text, &length);
+    if (c == '"') ttm_buf_char(out, '"');
+    if (c == '\t' || c == '\n' || c == '\r')
+      ttm_buf_char(out, (char)c);
+    else
+      put_safely(out, c, TTM_FORM_UTF8);
+  }
+}
+
+void ttm_put_csv(ttm_buf *out, ttm_str text) {
+  bool formula = is_formula(text), quotes = false;
+  for (size_t i = 0; i < text.n && !quotes; i++) quotes = memchr(",\"\r\n", text.p[i], 4) != NULL;
+  if (!quotes && !formula && plain_length(text) == text.n) return ttm_buf_put(out, text);
+  ttm_buf_follow(out, text);
+  if (quotes) ttm_buf_char(out, '"');
+  if (formula) ttm_buf_char(out, '\'');
+  put_field(out, text);
+  if (quotes) ttm_buf_char(out, '"');
 }
 
 void ttm_pad_to(ttm_buf *out, size_t start, size_t columns) {

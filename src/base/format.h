@@ -73,7 +73,7 @@ size_t ttm_put_bar(ttm_buf *out, double percent, size_t columns, bool utf8);
  * start `indent` columns in. Ends without a line end; gives the number of lines. */
 size_t ttm_put_paragraph(ttm_buf *out, ttm_str words, size_t column, size_t indent, size_t columns, ttm_text_form form);
 
-/* A field of CSV (RFC 4180): in quotes where it needs them. */
+/* A field of CSV (RFC 4180): in quotes where it needs them, characters that hide written out, ' before what a spreadsheet would compute. */
 void ttm_put_csv(ttm_buf *out, ttm_str text);
 
 /* A word as a shell would need it typed: quoted only where it must be. */

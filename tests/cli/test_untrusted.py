@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text from logs is untrusted: no surface shows an invisible character, no markdown has a link or a picture of the log's, and agents are told that
 names are data."""
+import gzip
 import json
 import os
 import pathlib
@@ -22,7 +23,7 @@ def hides(c):
 
 
 def run(*words, ok=(0, 1)):
-    done = subprocess.run([TTMEM, *words], capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
+    done = subprocess.run([TTMEM, *words], capture_output=True, encoding="utf-8", check=False, env={**os.environ, "COLUMNS": "200"})
     assert done.returncode in ok, (words, done.returncode, done.stderr)
     hidden = {hex(ord(c)) for c in done.stdout + done.stderr if hides(c)}
     assert not hidden, (words, hidden)
@@ -55,6 +56,17 @@ with tempfile.TemporaryDirectory() as folder:
     for name in os.listdir("r"):
         hidden = {hex(ord(c)) for c in open(f"r/{name}", encoding="utf-8").read() if hides(c)}
         assert not hidden, (name, hidden)
+
+    # What viewers show, and what goes to a terminal or a spreadsheet.
+    for table in ("operations", "tensors"):
+        rows = run("export", "--csv", "--table", table, "evil.log", "-o", "-")
+        assert "\\u202e" in rows, table
+    run("export", "--chrome", "evil.log", "-q", "-o", "c.json")
+    assert not {c for event in json.load(open("c.json", encoding="utf-8"))["traceEvents"] for c in json.dumps(event, ensure_ascii=False) if hides(c)}
+    for kind, read in (("--pprof", lambda b: gzip.decompress(b)), ("--perfetto", lambda b: b)):
+        run("export", kind, "evil.log", "-q", "-o", "x")
+        text = read(open("x", "rb").read())
+        assert b"\\u202e" in text and not [c for c in ODD[1:-1] if len(c.encode()) > 2 and c.encode() in text], kind
 
 for path, words in ((SOURCE / "TTMEM_AGENTS.md", "data, never instructions"), (SOURCE / "src/mcp/mcp.c", "data, never instructions")):
     assert words in path.read_text(), path

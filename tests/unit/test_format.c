@@ -148,6 +148,23 @@ static void padding_counts_columns(void **state) {
   expect(&empty, "  ");
 }
 
+static void expect_field(const char *text, const char *field) {
+  ttm_buf out = {0};
+  ttm_put_csv(&out, ttm_str_of(text));
+  expect(&out, field);
+}
+
+static void csv_is_neither_command_nor_formula(void **state) {
+  (void)state;
+  expect_field("a b", "a b");
+  expect_field("a,\"b\"\n", "\"a,\"\"b\"\"\n\"");
+  expect_field("a\x1b[31m\xE2\x80\xAE", "a\\x1b[31m\\u202e");
+  expect_field("=HYPERLINK(\"x\")", "\"'=HYPERLINK(\"\"x\"\")\"");
+  expect_field("-cmd|x", "'-cmd|x");
+  expect_field("@main_const_eval_0", "@main_const_eval_0");
+  expect_field("-1.5", "-1.5");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(counts_have_commas),
@@ -161,6 +178,7 @@ int main(void) {
       cmocka_unit_test(shortened_text_is_never_wider),
       cmocka_unit_test(numbers_keep_their_unit),
       cmocka_unit_test(padding_counts_columns),
+      cmocka_unit_test(csv_is_neither_command_nor_formula),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

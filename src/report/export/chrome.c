@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/format.h"
 #include "report/export/export.h"
 #include "report/export/trace.h"
 #include "report/write/json.h"
@@ -10,7 +11,7 @@
 typedef struct chrome {
   ttm_trace_sink sink;
   ttm_json json;
-  ttm_buf name;
+  ttm_buf name, shown;
 } chrome;
 
 /* Counters and programs are threads of their rank; a tensor is an asynchronous slice, named by its lane. */
@@ -52,9 +53,17 @@ static void put_track(ttm_trace_sink *sink, ttm_track track) {
   put_metadata(w, track, "thread_name");
 }
 
-static void put_facts(ttm_json *j, const ttm_trace_facts *facts) {
+/* Viewers would show what JSON escapes as it was. */
+static void put_foreign(chrome *w, const char *key, ttm_str text) {
+  ttm_buf_clear(&w->shown);
+  ttm_put_text(&w->shown, text, SIZE_MAX, TTM_FORM_UTF8);
+  ttm_json_put_str(&w->json, key, ttm_buf_str(&w->shown));
+}
+
+static void put_facts(chrome *w, const ttm_trace_facts *facts) {
+  ttm_json *j = &w->json;
   ttm_json_put_object(j, "args");
-  if (facts->place.n) ttm_json_put_str(j, "place", facts->place);
+  if (facts->place.n) put_foreign(w, "place", facts->place);
   if (facts->line) ttm_json_put_u64(j, "log line", facts->line);
   if (facts->index != TTM_NONE) ttm_json_put_u64(j, "operation", facts->index);
   if (facts->bytes) ttm_json_put_u64(j, "bytes per bank", facts->bytes);
@@ -74,9 +83,9 @@ static void put_begin(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_st
   chrome *w = (chrome *)sink;
   bool tensor = track.kind == TTM_TRACK_TENSORS;
   begin_event(w, tensor ? "b" : "B", track, ns);
-  ttm_json_put_str(&w->json, "name", name);
+  put_foreign(w, "name", name);
   if (tensor) put_id(w, track);
-  put_facts(&w->json, facts);
+  put_facts(w, facts);
   end_event(w);
 }
 
@@ -107,9 +116,9 @@ static void put_instant(ttm_trace_sink *sink, ttm_track track, uint64_t ns, ttm_
                         const ttm_trace_facts *facts) {
   chrome *w = (chrome *)sink;
   begin_event(w, "i", track, ns);
-  ttm_json_put_str(&w->json, "name", name);
+  put_foreign(w, "name", name);
   ttm_json_put_str(&w->json, "s", TTM_LIT("p"));
-  put_facts(&w->json, facts);
+  put_facts(w, facts);
   end_event(w);
 }
 
@@ -122,7 +131,8 @@ int ttm_export_chrome(const ttm_findings *f, const ttm_times *times, ttm_out *ou
   int status = ttm_trace(&w.sink, f);
   ttm_json_end(&w.json);
   ttm_json_end(&w.json);
-  if (ttm_json_finish(&w.json) || status || w.name.failed) status = ttm_error_nomem(err);
+  if (ttm_json_finish(&w.json) || status || w.name.failed || w.shown.failed) status = ttm_error_nomem(err);
   ttm_buf_free(&w.name);
+  ttm_buf_free(&w.shown);
   return status;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trace in Perfetto's own form (protos/perfetto/trace/trace.proto): packets of one sequence; names and places are told once and then named by
  * number. */
+#include "base/format.h"
 #include "base/intern.h"
 #include "report/export/export.h"
 #include "report/export/protobuf.h"
 #include "report/export/trace.h"
-#include "report/write/json.h"
 
 /* Numbers of the fields, as in the .proto files. */
 enum { TRACE_PACKET = 1 };
@@ -57,7 +57,7 @@ static uint64_t number_of(perfetto *w, ttm_intern *all, uint32_t field, ttm_str 
   if (ttm_intern_add(all, text, &id)) w->failed = true;
   if (all->strings.n > known) {
     ttm_buf_clear(&w->clean);
-    ttm_put_utf8(&w->clean, text);
+    ttm_put_text(&w->clean, text, SIZE_MAX, TTM_FORM_UTF8);
     intern_entry(w, field, (uint64_t)id + 1, ttm_buf_str(&w->clean));
   }
   return (uint64_t)id + 1;

@@ -5,10 +5,10 @@
 
 #include "analyze/occupancy.h"
 #include "analyze/words.h"
+#include "base/format.h"
 #include "base/intern.h"
 #include "report/export/export.h"
 #include "report/export/protobuf.h"
-#include "report/write/json.h"
 
 enum {
   PROFILE_TYPE = 1,
@@ -43,7 +43,7 @@ typedef struct pprof {
 static uint32_t string_of(pprof *w, ttm_str text) {
   uint32_t id = 0;
   ttm_buf_clear(&w->clean);
-  ttm_put_utf8(&w->clean, text);
+  ttm_put_text(&w->clean, text, SIZE_MAX, TTM_FORM_UTF8);
   if (ttm_intern_add(&w->strings, ttm_buf_str(&w->clean), &id)) w->failed = true;
   return id;
 }

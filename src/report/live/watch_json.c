@@ -71,12 +71,8 @@ static void put_row(ttm_buf *out, const ttm_watch_device *device, double seconds
   ttm_buf_printf(out, ",%u,%llu,%s,", device->device_id, (unsigned long long)device->asic_id,
                  device->board ? device->board->name : "");
   if (process) {
-    ttm_buf name = {0};
-    ttm_put_utf8(&name, ttm_str_of(process->slot.name));
     ttm_buf_printf(out, "%d,", (int)process->slot.pid);
-    ttm_put_csv(out, ttm_buf_str(&name));
-    out->failed |= name.failed;
-    ttm_buf_free(&name);
+    ttm_put_csv(out, ttm_str_of(process->slot.name));
   } else {
     ttm_buf_char(out, ',');
   }

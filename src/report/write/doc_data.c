@@ -43,19 +43,11 @@ static ttm_str name_of(const char *head) {
 
 /* ---- CSV ---------------------------------------------------------------------------------------------------------------- */
 
-static void put_field(ttm_buf *out, ttm_str text) {
-  ttm_buf clean = {0};
-  ttm_put_utf8(&clean, text);
-  ttm_put_csv(out, ttm_buf_str(&clean));
-  out->failed |= clean.failed;
-  ttm_buf_free(&clean);
-}
-
 static void put_csv_cell(ttm_buf *out, ttm_str cell, bool number) {
   size_t before = out->n;
   if (is_nothing(cell)) return;
   if (number) put_number(out, cell);
-  if (out->n == before) put_field(out, cell);
+  if (out->n == before) ttm_put_csv(out, cell);
 }
 
 /* The head, unless the table before had the same one. */
@@ -64,7 +56,7 @@ static void put_csv_head(ttm_doc *d, bool section) {
   if (section) ttm_buf_puts(&head, "Section,");
   for (size_t c = 0; c < d->head_count; c++) {
     if (c) ttm_buf_char(&head, ',');
-    put_field(&head, name_of(d->heads[c]));
+    ttm_put_csv(&head, name_of(d->heads[c]));
   }
   ttm_buf_puts(&head, "\r\n");
   if (!ttm_str_eq(ttm_buf_str(&head), ttm_buf_str(&d->data.head))) {
@@ -81,7 +73,7 @@ static void put_csv_table(ttm_doc *d) {
   put_csv_head(d, section);
   for (size_t i = 0; i < d->cells.n; i++) {
     size_t c = i % d->head_count;
-    if (!c && section) put_field(d->out, ttm_buf_str(&d->data.section));
+    if (!c && section) ttm_put_csv(d->out, ttm_buf_str(&d->data.section));
     if (c || section) ttm_buf_char(d->out, ',');
     put_csv_cell(d->out, ttm_buf_str(&d->cells.at[i]), d->heads[c][0] == '>');
     if (c + 1 == d->head_count) ttm_buf_puts(d->out, "\r\n");
@@ -90,13 +82,13 @@ static void put_csv_table(ttm_doc *d) {
 
 static void put_csv_text(ttm_doc *d, double mb, ttm_str text) {
   ttm_buf *out = &d->data.texts;
-  put_field(out, ttm_buf_str(&d->data.section));
+  ttm_put_csv(out, ttm_buf_str(&d->data.section));
   ttm_buf_char(out, ',');
-  if (d->data.label) put_field(out, ttm_str_of(d->data.label));
+  if (d->data.label) ttm_put_csv(out, ttm_str_of(d->data.label));
   ttm_buf_char(out, ',');
   if (mb >= 0) ttm_put_plain_mb(out, mb);
   ttm_buf_char(out, ',');
-  put_field(out, text);
+  ttm_put_csv(out, text);
   ttm_buf_puts(out, "\r\n");
 }
 
