@@ -56,6 +56,11 @@ static int refill(ttm_source *s, ttm_error *err) {
   return read_some(s, s->stored, STORED_BYTES, &s->stored_n, err);
 }
 
+/* A frame, or one that is skipped, such as those that pzstd puts before each. */
+static bool is_zstd(const char *p, size_t n) {
+  return n >= 4 && (!memcmp(p, "\x28\xb5\x2f\xfd", 4) || ((p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3)));
+}
+
 /* Reads the first bytes and tells the form by its magic number. */
 static int detect(ttm_source *s, ttm_error *err) {
   while (s->stored_n < 4 && !s->ended) {
@@ -67,7 +72,7 @@ static int detect(ttm_source *s, ttm_error *err) {
   if (s->stored_n >= 2 && memcmp(s->stored, "\x1f\x8b", 2) == 0) {
     s->form = FORM_GZIP;
     if (inflateInit2(&s->gzip, 15 + 16) != Z_OK) return ttm_error_nomem(err);
-  } else if (s->stored_n >= 4 && memcmp(s->stored, "\x28\xb5\x2f\xfd", 4) == 0) {
+  } else if (is_zstd(s->stored, s->stored_n)) {
     s->form = FORM_ZSTD;
     s->zstd = ZSTD_createDStream();
     if (!s->zstd) return ttm_error_nomem(err);

@@ -52,7 +52,8 @@ static int setup(void **state) {
   *state = text;
   shell(
       "gzip -k plain && cat plain.gz plain.gz > twice.gz && zstd -q plain && head -c 20000 plain.gz > cut.gz && "
-      "head -c 20000 plain.zst > cut.zst && printf 'x\\n' | gzip > small.gz && : > empty");
+      "head -c 20000 plain.zst > cut.zst && printf 'x\\n' | gzip > small.gz && : > empty && "
+      "printf '\\132\\052\\115\\030\\003\\0\\0\\0abc' | cat - plain.zst > skipped.zst");
   return 0;
 }
 
@@ -85,11 +86,11 @@ static ttm_buf read_all(const char *name, const char **damage) {
 }
 
 static void test_same_bytes(void **state) {
-  const char *names[] = {"plain", "plain.gz", "plain.zst"};
+  const char *names[] = {"plain", "plain.gz", "plain.zst", "skipped.zst"};
   size_t n;
   char *want = make_text(&n);
   (void)state;
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < 4; i++) {
     ttm_buf got = read_all(names[i], NULL);
     assert_int_equal(got.n, n);
     assert_memory_equal(got.at, want, n);
