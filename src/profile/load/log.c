@@ -9,12 +9,14 @@
 #include "profile/load/load.h"
 
 enum { SLOTS_PER_THREAD = 4 };
+/* Chunks for which a thread is woken: waking it for each takes as long as scanning it. */
+enum { WORTH_WAKING = 2 };
 
 /* A chunk and what it held. */
 typedef struct slot {
+  struct hand *hand;
   ttm_chunk chunk;
   ttm_scanned held;
-  bool taken;   /* read, and not joined yet */
   bool scanned; /* ready to be joined */
 } slot;
 
@@ -22,7 +24,8 @@ typedef struct slot {
 typedef struct hand {
   struct reader *reader;
   ttm_scanner scanner;
-  slot slots[SLOTS_PER_THREAD];
+  slot slots[SLOTS_PER_THREAD]; /* used in turn */
+  uint64_t filled, joined;      /* of its slots, in all */
 } hand;
 
 typedef struct reader {
@@ -34,83 +37,88 @@ typedef struct reader {
   unsigned queue_size;
   pthread_mutex_t lock; /* guards everything below, `queue`, and the flags of the slots */
   pthread_cond_t changed;
-  bool pieces;           /* the source can be read anywhere */
-  bool reading;          /* somebody is inside the source */
-  bool over;             /* the last chunk was joined */
-  bool ended;            /* the last chunk was read, or something failed */
-  uint64_t read, joined; /* chunks */
-  uint64_t position;     /* of the source */
+  bool pieces;                    /* the source can be read anywhere */
+  bool reading;                   /* somebody is inside the source */
+  bool over;                      /* the last chunk was joined */
+  bool ended;                     /* the last chunk was read, or something failed */
+  uint64_t read, claimed, joined; /* chunks: claimed by the thread that scans them */
+  uint64_t position;              /* of the source */
   int rc;
   ttm_error error;
 } reader;
 
 /* ---- One step --------------------------------------------------------------------------------------------------------- */
 
-static slot *free_slot(hand *h) {
-  for (unsigned i = 0; i < h->reader->slots_per_hand; i++)
-    if (!h->slots[i].taken) return &h->slots[i];
-  return NULL;
-}
-
-/* Puts the next chunk into the slot. A file is read by several threads at once, anything else by one at a time. Called and
- * returns with the lock held. */
-static int read_next(reader *r, slot *s, ttm_error *error) {
-  uint64_t number = r->read;
-  s->taken = true;
-  if (r->pieces) {
-    r->queue[r->read++ % r->queue_size] = s;
-    pthread_mutex_unlock(&r->lock);
-    int rc = ttm_chunk_read(&s->chunk, r->input->chunker.source, number, error);
-    pthread_mutex_lock(&r->lock);
-    r->position = r->read * TTM_CHUNK_BYTES;
-    return rc;
-  }
-  r->reading = true;
-  pthread_mutex_unlock(&r->lock);
-  int rc = ttm_chunker_next(&r->input->chunker, &s->chunk, error);
-  pthread_mutex_lock(&r->lock);
-  r->reading = false;
-  r->position = ttm_source_position(r->input->chunker.source);
-  if (!rc) r->queue[r->read++ % r->queue_size] = s;
-  return rc;
+/* A slot to put the next chunk into; NULL when each holds one that was not joined yet. */
+static slot *take_slot(hand *h) {
+  unsigned n = h->reader->slots_per_hand;
+  return h->filled - h->joined < n ? &h->slots[h->filled++ % n] : NULL;
 }
 
 /* The first failure ends the reading. Called with the lock held. */
 static void stop(reader *r, int rc, const ttm_error *error) {
-  if (r->rc) return;
+  r->ended = r->ended || rc;
+  if (!rc || r->rc) return;
   r->rc = rc;
   r->error = *error;
-  r->ended = true;
 }
 
-/* Reads and scans the next chunk if one can be had now. Called and returns with the lock held; false when there was nothing to
- * do. */
-static bool scan_next(hand *h) {
+/* Reads the next chunk if that can be done now. Called and returns with the lock held; false when there was nothing to do. */
+static bool read_next(hand *h) {
   reader *r = h->reader;
-  slot *s = r->reading || r->ended ? NULL : free_slot(h);
+  slot *s = r->reading || r->ended ? NULL : take_slot(h);
   if (!s) return false;
   ttm_error error = {0};
-  int rc = read_next(r, s, &error);
-  r->ended = r->ended || rc || s->chunk.last;
-  pthread_cond_broadcast(&r->changed);
+  r->reading = true;
   pthread_mutex_unlock(&r->lock);
-  if (!rc) {
-    rc = ttm_scanner_scan(&h->scanner, &s->chunk, &s->held);
-    if (rc) ttm_error_nomem(&error);
-  }
+  int rc = ttm_chunker_next(&r->input->chunker, &s->chunk, &error);
   pthread_mutex_lock(&r->lock);
-  s->scanned = true;
-  if (rc) stop(r, rc, &error);
-  pthread_cond_broadcast(&r->changed);
+  r->reading = false;
+  r->position = ttm_source_position(r->input->chunker.source);
+  stop(r, rc, &error);
+  r->ended = r->ended || s->chunk.last;
+  if (!rc) r->queue[r->read++ % r->queue_size] = s;
+  if (r->ended || r->read - r->claimed >= WORTH_WAKING) pthread_cond_broadcast(&r->changed);
   return true;
 }
 
+/* Scans the slot's chunk, of a file after reading it. Called and returns with the lock held. */
+static void scan(hand *h, slot *s, uint64_t number) {
+  reader *r = h->reader;
+  ttm_error error = {0};
+  pthread_mutex_unlock(&r->lock);
+  int rc = r->pieces ? ttm_chunk_read(&s->chunk, r->input->chunker.source, number, &error) : TTM_OK;
+  if (!rc && (rc = ttm_scanner_scan(&h->scanner, &s->chunk, &s->held))) ttm_error_nomem(&error);
+  pthread_mutex_lock(&r->lock);
+  s->scanned = true;
+  stop(r, rc, &error);
+  r->ended = r->ended || s->chunk.last;
+  if (r->ended || r->queue[r->joined % r->queue_size] == s) pthread_cond_broadcast(&r->changed);
+}
+
+/* Scans the next chunk if there is one. A file is read by several threads at once: each takes its next piece. */
+static bool scan_next(hand *h) {
+  reader *r = h->reader;
+  if (r->pieces) {
+    slot *s = r->ended ? NULL : take_slot(h);
+    if (!s) return false;
+    r->queue[r->read++ % r->queue_size] = s;
+    r->position = r->read * TTM_CHUNK_BYTES;
+  }
+  if (r->claimed == r->read) return false;
+  uint64_t number = r->claimed++;
+  scan(h, r->queue[number % r->queue_size], number);
+  return true;
+}
+
+/* The threads beside the calling one read first and scan what they can besides. Who decompresses goes on doing so: the text that
+ * it copies from stays in its processor's cache. */
 static void *scan_all(void *argument) {
   hand *h = argument;
   reader *r = h->reader;
   pthread_mutex_lock(&r->lock);
-  while (!r->ended)
-    if (!scan_next(h)) pthread_cond_wait(&r->changed, &r->lock);
+  while (!r->rc && !(r->ended && r->claimed == r->read))
+    if ((r->pieces || !read_next(h)) && !scan_next(h)) pthread_cond_wait(&r->changed, &r->lock);
   pthread_mutex_unlock(&r->lock);
   return NULL;
 }
@@ -125,11 +133,12 @@ static void join_next(reader *r) {
   int rc = over ? TTM_OK : ttm_log_take(&r->log, &s->chunk, &s->held);
   rc = rc ? ttm_error_nomem(&error) : ttm_input_progress(r->input, position, r->log.builder->profile->ops.n, &error);
   pthread_mutex_lock(&r->lock);
-  if (rc) stop(r, rc, &error);
+  stop(r, rc, &error);
   r->over = r->over || s->chunk.last;
-  s->scanned = s->taken = false;
+  s->scanned = false;
+  s->hand->joined++;
   r->joined++;
-  pthread_cond_broadcast(&r->changed);
+  if (s->hand->filled - s->hand->joined <= r->slots_per_hand / 2) pthread_cond_broadcast(&r->changed);
 }
 
 /* The calling thread joins what is ready and helps scanning while nothing is. */
@@ -138,7 +147,7 @@ static void join_all(reader *r) {
   while (!r->rc && !(r->ended && !r->reading && r->joined == r->read)) {
     if (r->joined < r->read && r->queue[r->joined % r->queue_size]->scanned)
       join_next(r);
-    else if (!scan_next(&r->hands[0]))
+    else if (!scan_next(&r->hands[0]) && (r->pieces || !read_next(&r->hands[0])))
       pthread_cond_wait(&r->changed, &r->lock);
   }
   r->ended = true;
@@ -166,7 +175,11 @@ static int run(reader *r, unsigned threads) {
   r->hands = ttm_alloc(r->hand_count * sizeof *r->hands);
   r->queue = ttm_alloc(r->queue_size * sizeof *r->queue);
   if (!r->hands || !r->queue) r->rc = ttm_error_nomem(&r->error);
-  for (unsigned i = 0; !r->rc && i < threads; i++) r->hands[i].reader = r;
+  for (unsigned i = 0; !r->rc && i < threads * SLOTS_PER_THREAD; i++) {
+    hand *h = &r->hands[i / SLOTS_PER_THREAD];
+    h->reader = r;
+    h->slots[i % SLOTS_PER_THREAD].hand = h;
+  }
   /* Fewer helpers than asked for is slower, not wrong. */
   while (!r->rc && started + 1 < threads && !pthread_create(&others[started], NULL, scan_all, &r->hands[started + 1]))
     started++;
