@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from table import TTMEM
+from table import TTMEM as BUILT
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(SOURCE, "tests/live"))
@@ -34,17 +34,18 @@ class Site:
     def __init__(self, work):
         self.work, self.shm, self.home = work, work + "/shm", work + "/home"
         os.mkdir(self.shm)
+        self.ttmem = shutil.copy(BUILT, work + "/ttmem")  # which no build replaces meanwhile
         self.env = {**os.environ, "TTMEM_HOME": self.home, "TTMEM_SHM_DIR": self.shm, "TTMEM_TOKEN": "soak-0123456789abcdef", "TTMEM_NO_HISTORY": ""}
         self.chips = [Segment(self.shm, i + 1, i) for i in range(8)]
         self.programs, self.number = [], 0
         for _ in range(KEPT):
             self.add_report()
-        self.serve = subprocess.Popen([TTMEM, "serve", "--port", "0", "--metrics"], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.serve = subprocess.Popen([self.ttmem, "serve", "--port", "0", "--metrics"], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.port = int(self.serve.stdout.readline().split(":")[2].split("/")[0])
-        self.live = subprocess.Popen([TTMEM, "live", "--record", work + "/live.jsonl", "--interval", "0.1"], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.live = subprocess.Popen([self.ttmem, "live", "--record", work + "/live.jsonl", "--interval", "0.1"], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def call(self, *words):
-        done = subprocess.run([TTMEM, *words], env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run([self.ttmem, *words], env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode not in (0, 1):
             raise SystemExit("ttmem %s: %d\n%s" % (" ".join(words), done.returncode, done.stderr))
         return done.stdout
