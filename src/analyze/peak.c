@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyze/parts.h"
 #include "analyze/replay.h"
+#include "analyze/words.h"
 
 bool ttm_memory_of(ttm_str name, ttm_memory *out) {
   static const ttm_str names[TTM_MEMORIES] = {
@@ -140,7 +141,7 @@ static void settle(ttm_findings *f, ttm_memory m) {
   for (uint32_t i = 0; i < f->devices[m].n; i++) {
     ttm_peak *peak = &f->devices[m].at[i];
     peak->in_op_incident = TTM_NONE;
-    peak->at_least = ttm_profile_is_window(f->profile);
+    peak->at_least = ttm_words_at_least(f->profile) != NULL;
     if (!peak->derived) {
       peak->before = peak->cause = TTM_NONE;
       ttm_state_level(f->profile, peak->state, m, &peak->level);

@@ -296,4 +296,5 @@ void ttm_tell_failures(ttm_teller *t) {
   if (t->out->at.n) return;
   ttm_tell(t, "failure.none", TTM_TOPIC_FAILURE, TTM_SEVERITY_OK, TTM_MEASURED);
   ttm_headline(t, "No error message of the runtime");
+  if (t->p->seen.damage) ttm_detail(t, "The input is damaged: one may have stood where it is not readable.");
 }

@@ -48,14 +48,14 @@ static void note(ttm_teller *t, uint64_t n, const char *noun, const char *words)
 
 static void tell_gaps(ttm_teller *t) {
   const ttm_seen *seen = &t->p->seen;
-  note(t, seen->bad_op_lines, "operation line", "could not be read: cut or torn");
-  note(t, seen->bad_blocks, "memory line", "could not be read");
-  note(t, seen->unpaired, "memory state", "without its operation line");
-  if (!t->p->incidents.n) note(t, seen->unfinished, "program run", "without an end");
   if (seen->damage)
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "the input ends early: {}", TTM_WORDS(seen->damage));
   else if (seen->cut)
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE, "the log is cut: it ends inside a line or a block");
+  note(t, seen->bad_op_lines, "operation line", "could not be read: cut or torn");
+  note(t, seen->bad_blocks, "memory line", "could not be read");
+  note(t, seen->unpaired, "memory state", "without its operation line");
+  if (!t->p->incidents.n) note(t, seen->unfinished, "program run", "without an end");
   if (seen->trace_cache)
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE,
                  "traces were captured or replayed: operations inside a replay are not in this log");

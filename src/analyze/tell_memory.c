@@ -40,7 +40,7 @@ static void tell_peak(ttm_teller *t, const char *id, ttm_memory memory, const tt
     ttm_detail(t, "{} per chip.",
                TTM_PAIR(ttm_level_bytes(peak->level.allocated) * peak->level.banks,
                         ttm_level_bytes(peak->level.total) * peak->level.banks));
-  if (peak->at_least) ttm_detail(t, "{}", TTM_WORDS(ttm_words_window(t->p)));
+  if (peak->at_least) ttm_detail(t, "{}", TTM_WORDS(ttm_words_at_least(t->p)));
   uint32_t call = peak->cause < t->p->ops.n ? t->p->ops.at[peak->cause].call : TTM_NONE;
   if (peak->cause != TTM_NONE && t->p->ops.at[peak->cause].flags & TTM_OP_CONST_EVAL && call < t->p->calls.n &&
       t->p->calls.at[call].caller != TTM_NONE)

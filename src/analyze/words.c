@@ -91,6 +91,12 @@ const char *ttm_words_rank(const ttm_profile *p) { return ttm_words_has_runs(p) 
 
 bool ttm_words_has_runs(const ttm_profile *p) { return p->kind != TTM_LOG_CAPTURE && p->kind != TTM_LOG_LIVE; }
 
+const char *ttm_words_at_least(const ttm_profile *p) {
+  if (p->seen.damage) return "A lower bound: the input is damaged, and what follows the damage is not in it.";
+  if (p->seen.bad_blocks) return "A lower bound: memory lines could not be read.";
+  return ttm_profile_is_window(p) ? ttm_words_window(p) : NULL;
+}
+
 const char *ttm_words_window(const ttm_profile *p) {
   if (p->capture.buffers_missing)
     return "A lower bound: buffers from before the capture are in a report only with enable_detailed_buffer_report.";

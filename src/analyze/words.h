@@ -48,6 +48,8 @@ const char *ttm_words_missing(const ttm_profile *p);
 
 /* Why the sums of a window are a lower bound; a sentence. */
 const char *ttm_words_window(const ttm_profile *p);
+/* Why peaks are: also what the reader did not get of the input. NULL when they are exact. */
+const char *ttm_words_at_least(const ttm_profile *p);
 
 /* Lines and states the reader could not use: torn lines, states without their operation. */
 uint64_t ttm_words_not_understood(const ttm_seen *seen);

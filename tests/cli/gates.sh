@@ -43,6 +43,15 @@ for form in zst gz; do
     rm -f b.json
   done
 done
+# What only tells says so too: the peak is a lower bound, a message may be missing.
+for words in "analyze LOG --no-json" "--llm --logfile LOG" "ask LOG --findings"; do
+  # shellcheck disable=SC2086
+  "$TTMEM" ${words//LOG/bad.log.gz} >out
+  grep -q "damaged" out || fail "not said: $words"
+  grep -q "DRAM.*≥" out || fail "not marked: $words"
+done
+"$TTMEM" ask bad.log.gz --findings | grep -q "one may have stood" || fail "a failure may be missing"
+
 # Plain ones: cut inside a line, cut behind one inside a run, a memory line and an operation line that nobody understands.
 head -c 1500001 ok.log >torn.log
 head -n "$(($(wc -l <ok.log) - 300))" ok.log >killed.log

@@ -66,7 +66,7 @@ static size_t bar_columns(const screen *s) {
 static void put_memory(screen *s, ttm_memory memory, const ttm_peak *peak) {
   const ttm_level *level = &peak->level;
   double pct = ttm_percent(level->allocated, level->total);
-  size_t wide = bar_columns(s);
+  size_t sign = peak->at_least ? 2 : 0, wide = bar_columns(s) - sign; /* room for "≥ " */
   uint64_t used = (uint64_t)level->allocated * 1048576 / 1000, capacity = (uint64_t)level->total * 1048576 / 1000;
   ttm_buf *out = s->doc.out, bank = {0};
   if (!level->total) return; /* samples of an unknown board: the peak's sentence says so */
@@ -77,7 +77,7 @@ static void put_memory(screen *s, ttm_memory memory, const ttm_peak *peak) {
   ttm_buf_printf(out, " %5.1f %% ", pct);
   size_t start = out->n;
   ttm_buf_put(out, ttm_buf_str(&bank));
-  ttm_pad_to(out, start, 32);
+  ttm_pad_to(out, start, 32 + sign);
   ttm_put_pair(out, used * level->banks, capacity * level->banks);
   ttm_buf_puts(out, " per chip\n");
   ttm_buf_free(&bank);
