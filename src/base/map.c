@@ -43,7 +43,7 @@ static int grow(ttm_map *map) {
 int ttm_map_set(ttm_map *map, uint64_t key, uint32_t value) {
   slot *s = map->slot_count ? ttm_map_find(map, key) : NULL;
   if (s && !ttm_map_is_free(map, s)) return s->value = value, TTM_OK;
-  if (map->n * 3 >= map->slot_count * 2) { /* a third of the slots stays free */
+  if (!s || map->n * 3 >= map->slot_count * 2) { /* a third of the slots stays free */
     if (grow(map)) return TTM_ENOMEM;
     s = ttm_map_find(map, key);
   }

@@ -118,10 +118,10 @@ fail:
 }
 
 int ttm_source_read_small(ttm_buf *out, const char *path, size_t most, ttm_error *err) {
-  ttm_source *source;
+  ttm_source *source = NULL;
   size_t got = 1;
   int status = ttm_source_open(&source, path, err);
-  if (status) return status;
+  if (!source) return status;
   while (!status && got && out->n <= most) {
     if (!ttm_buf_room(out, 4096)) status = ttm_error_nomem(err);
     if (!status) status = ttm_source_read(source, out->at + out->n, 4096, &got, err);

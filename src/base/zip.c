@@ -37,7 +37,8 @@ typedef struct directory {
 } directory;
 
 static int refuse(const ttm_zip *zip, const char *why, ttm_error *err) {
-  return ttm_error_set(err, TTM_EFORMAT, "'%s' %s", zip->path, why);
+  ttm_error_set(err, TTM_EFORMAT, "'%s' %s", zip->path, why);
+  return TTM_EFORMAT;
 }
 
 /* Exactly `n` bytes. */
@@ -76,9 +77,10 @@ static int read_end64(const ttm_zip *zip, uint64_t end, directory *out, uint64_t
 static int find_directory(const ttm_zip *zip, directory *out, ttm_error *err) {
   uint64_t size = ttm_source_size(zip->source), from = size > END + COMMENT ? size - END - COMMENT : 0;
   size_t n = (size_t)(size - from);
-  char *tail = n < END ? NULL : ttm_alloc(n);
   if (n < END) return refuse(zip, "is no zip archive, or it is cut", err);
-  int status = tail ? read_at(zip, from, tail, n, err) : ttm_error_nomem(err);
+  char *tail = ttm_alloc(n);
+  if (!tail) return ttm_error_nomem(err);
+  int status = read_at(zip, from, tail, n, err);
   uint64_t end = status ? 0 : find_end(tail, n), until = from + end;
   if (!status && end == UINT64_MAX) status = refuse(zip, "is no zip archive, or it is cut", err);
   if (!status) {
@@ -131,7 +133,8 @@ static int read_entry(ttm_zip *zip, const directory *d, const char *p, size_t le
 static int read_directory(ttm_zip *zip, const directory *d, ttm_error *err) {
   char *text = ttm_alloc((size_t)d->bytes + 1);
   uint64_t stored = 0;
-  int status = text ? read_at(zip, d->at, text, (size_t)d->bytes, err) : ttm_error_nomem(err);
+  if (!text) return ttm_error_nomem(err);
+  int status = read_at(zip, d->at, text, (size_t)d->bytes, err);
   for (size_t at = 0, used = 0; at < d->bytes && !status; at += used) {
     status = read_entry(zip, d, text + at, (size_t)d->bytes - at, &used, err);
     if (!status) stored += zip->members.at[zip->members.n - 1].stored;
@@ -174,7 +177,8 @@ typedef struct unpacking {
 } unpacking;
 
 static int refuse_member(const unpacking *u, const char *why, ttm_error *err) {
-  return ttm_error_set(err, TTM_EFORMAT, "'%s': %.200s %s", u->zip->path, u->m->name, why);
+  ttm_error_set(err, TTM_EFORMAT, "'%s': %.200s %s", u->zip->path, u->m->name, why);
+  return TTM_EFORMAT;
 }
 
 static int give(unpacking *u, const char *bytes, size_t n, ttm_error *err) {

@@ -53,8 +53,9 @@ int ttm_core_views_tensor(ttm_core_views *v, uint32_t row, uint32_t event, bool 
 
 /* An operation's tensors are beside its program: the view without is one only until the program comes. */
 static int add_view(ttm_core_views *v, ttm_core_view view) {
-  ttm_core_view *last = v->views.n ? &v->views.at[v->views.n - 1] : NULL;
-  if (last && last->op == view.op && last->program == TTM_NONE && last->rank == view.rank) return *last = view, TTM_OK;
+  if (!v->views.n) return ttm_vec_push(&v->views, view);
+  ttm_core_view *last = &v->views.at[v->views.n - 1];
+  if (last->op == view.op && last->program == TTM_NONE && last->rank == view.rank) return *last = view, TTM_OK;
   return ttm_vec_push(&v->views, view);
 }
 

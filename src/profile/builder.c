@@ -10,13 +10,13 @@
 /* The runtime prints a compiled operation with the same bytes in every run: only a new text is parsed. Where two texts share a hash, the second
  * has the next number for its key. */
 
-/* The text that was read from `line`, or made of the row when that is empty; *hash becomes its key. */
+/* The text that was read from `line`, or made of the row when there is one; *hash becomes its key. */
 static uint32_t find_text(ttm_builder *b, uint64_t *hash, ttm_str line, const ttm_op_text *row) {
   for (uint32_t id;; ++*hash, b->texts_collide = true) {
     id = ttm_find_text(b, *hash);
     if (id == TTM_NONE) return id;
     ttm_str of = b->lines_of_texts.at[id];
-    if (of.n || line.n ? ttm_str_eq(of, line) : !memcmp(&b->profile->texts.at[id], row, sizeof *row)) return id;
+    if (row ? !of.n && !memcmp(&b->profile->texts.at[id], row, sizeof *row) : ttm_str_eq(of, line)) return id;
   }
 }
 

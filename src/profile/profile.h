@@ -62,7 +62,7 @@ typedef struct ttm_op_text {
   uint8_t kind; /* ttm_op_kind */
   bool has_attributes : 1;
   bool synthetic : 1; /* made from a block without an operation line */
-  uint8_t use : 3;    /* ttm_operand_use of the second operand */
+  uint8_t use : 6;    /* ttm_operand_use of the second operand; no bit is left: rows are compared as bytes */
 } ttm_op_text;
 
 /* ---- Operations --------------------------------------------------------------------------------------------------- */

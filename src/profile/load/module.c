@@ -36,15 +36,15 @@ static int put_state(player *y, uint32_t op, uint32_t line) {
 /* As ttnn would say it. */
 static int refuse(player *y, int memory, uint64_t needed, uint32_t line) {
   const ttm_bank *bank = &y->device.banks[memory];
-  uint64_t banks = y->device.bank_count[memory];
+  uint64_t banks = y->device.bank_count[memory], whole = needed * banks;
   ttm_buf text = {0};
   ttm_buf_printf(
       &text,
       "Out of Memory: Not enough space to allocate %llu B %s buffer across %llu banks, where each bank needs to store "
       "%llu B, but bank size is %llu B (allocated: %llu B, free: %llu B, largest free block: %llu B)",
-      (unsigned long long)(needed * banks), ttm_memory_name(MEMORY[memory]), (unsigned long long)banks,
-      (unsigned long long)needed, (unsigned long long)bank->size, (unsigned long long)bank->allocated,
-      (unsigned long long)ttm_bank_room(bank), (unsigned long long)ttm_bank_largest(bank));
+      (unsigned long long)whole, ttm_memory_name(MEMORY[memory]), (unsigned long long)banks, (unsigned long long)needed,
+      (unsigned long long)bank->size, (unsigned long long)bank->allocated, (unsigned long long)ttm_bank_room(bank),
+      (unsigned long long)ttm_bank_largest(bank));
   int status = text.failed ? TTM_ENOMEM : ttm_build_incident_line(y->b, y->s, ttm_buf_str(&text), y->s->pending, line);
   ttm_buf_free(&text);
   y->failed = true;
