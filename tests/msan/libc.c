@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* nftw64 */
 /* What the linker puts in the place of functions of the C library (--wrap), their names those that a 64-bit off_t gives:
- * stat(), which MemorySanitizer before clang 15 does not know in glibc 2.33 and later: what it fills looks uninitialised;
+ * stat(), which MemorySanitizer before clang 15 does not know in glibc 2.33 and later, and nftw(): what they fill looks
+ * uninitialised;
  * dlopen(), which would bring libraries that are not compiled alike (cairo and its fontconfig, libpq): there are none. */
+#include <ftw.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -29,6 +32,25 @@ int __real_fstatat64(int fd, const char *path, struct stat *out, int flags);
 int __wrap_fstatat64(int fd, const char *path, struct stat *out, int flags);
 int __wrap_fstatat64(int fd, const char *path, struct stat *out, int flags) {
   return known(__real_fstatat64(fd, path, out, flags), out);
+}
+
+static __nftw64_func_t visit;
+static int visit_known(const char *path, const struct stat64 *info, int kind, struct FTW *at) {
+  size_t n = 0;
+  while (path[n]) n++;
+  if (__msan_unpoison) {
+    __msan_unpoison(path, n + 1);
+    __msan_unpoison(info, sizeof *info);
+    __msan_unpoison(at, sizeof *at);
+  }
+  return visit(path, info, kind, at);
+}
+
+int __real_nftw64(const char *path, __nftw64_func_t function, int descriptors, int flags);
+int __wrap_nftw64(const char *path, __nftw64_func_t function, int descriptors, int flags);
+int __wrap_nftw64(const char *path, __nftw64_func_t function, int descriptors, int flags) {
+  visit = function;
+  return __real_nftw64(path, visit_known, descriptors, flags);
 }
 
 void *__wrap_dlopen(const char *file, int mode);
