@@ -16,7 +16,7 @@ TTMEM, GEN_LOG = os.environ["TTMEM"], os.environ["GEN_LOG"]
 if not shutil.which("zstd"):
     print("skipped: no zstd")
     sys.exit(77)
-SANITIZED = b"__asan_init" in pathlib.Path(TTMEM).read_bytes() or b"__tsan_init" in pathlib.Path(TTMEM).read_bytes()
+SANITIZED = any(mark in pathlib.Path(TTMEM).read_bytes() for mark in (b"__asan_init", b"__tsan_init", b"__msan_init"))
 if SANITIZED:
     print("skipped: a sanitizer's own memory cannot be limited")
     sys.exit(77)
