@@ -28,19 +28,6 @@ static int find_word(const word *words, size_t n, ttm_str name, int otherwise) {
 }
 #define FIND(words, name, otherwise) find_word(words, sizeof(words) / sizeof *(words), name, otherwise)
 
-/* The same for words that come millions of times: writers keep an order, so the word that stood behind the last one is looked at
- * first. */
-static int find_next_word(const word *words, uint8_t n, ttm_str name, int otherwise, ttm_word_order *order) {
-  uint8_t *next = &order->next[order->last], i = 0;
-  if (*next < n && is_word(&words[*next], name)) return words[order->last = *next].id;
-  while (i < n && !is_word(&words[i], name)) i++;
-  if (i == n) return otherwise;
-  order->last = *next = i;
-  return words[i].id;
-}
-#define FIND_NEXT(words, name, otherwise, order) \
-  find_next_word(words, sizeof(words) / sizeof *(words), name, otherwise, order)
-
 /* KNOWN: it tells a capture from a log, and is passed over. */
 enum { KEY_ARGUMENTS, KEY_CONNECTIONS, KEY_COUNTER, KEY_INPUTS, KEY_TYPE, KEY_PARAMS, KEY_KNOWN, KEY_OTHER };
 static const word node_keys[] = {
@@ -208,32 +195,76 @@ static void take_text(ttm_capture_reader *r, ttm_node_text which, ttm_str text) 
   ttm_buf_put(&r->texts, text);
 }
 
-static bool read_params(ttm_capture_reader *r) {
-  ttm_json_pull *j = &r->json;
-  ttm_str key;
-  ttm_json_scalar v;
-  if (!ttm_json_enter_if(j, '{')) return !j->error; /* null: capture_start and capture_end have none */
-  while (ttm_json_key(j, &key)) {
-    int param = FIND_NEXT(param_keys, key, PARAM_OTHER, &r->params);
-    if (param == PARAM_OTHER) {
-      ttm_json_skip(j);
-    } else if (ttm_json_value(j, &v)) {
-      if (param >= FIRST_TEXT)
-        take_text(r, (ttm_node_text)(param - FIRST_TEXT), v.text);
-      else
-        take_number(&r->node, (ttm_node_number)param, &v);
-    }
-  }
-  return !j->error;
+/* ---- Keys ---------------------------------------------------------------------------------------------------------- */
+
+/* Where the ways begin. Params have one for each type of node. */
+enum { NO_STEP, NODE_STEP, PARAM_STEP, FIRST_STEP = PARAM_STEP + TTM_NODE_TYPES };
+enum { KEY_END = UINT8_MAX };
+
+/* The key just read behind step `at` becomes a step, unless there are too many. */
+static uint16_t add_step(ttm_capture_reader *r, uint16_t at, uint8_t key, const ttm_json_gap *gap) {
+  enum { MOST_STEPS = 1024, MOST_CHOICES = 8 };
+  uint16_t added = (uint16_t)r->steps.n, last = 0;
+  int choices = 0;
+  for (uint16_t i = r->steps.at[at].first; i; i = r->steps.at[i].other) choices++, last = i;
+  if (added == MOST_STEPS || choices == MOST_CHOICES) return NO_STEP;
+  if (ttm_vec_push(&r->steps, (ttm_key_step){.gap = *gap, .key = key})) return r->texts.failed = true, NO_STEP;
+  *(last ? &r->steps.at[last].other : &r->steps.at[at].first) = added;
+  return added;
 }
+
+/* A key that did not come there before. */
+static __attribute__((noinline)) int new_key(ttm_capture_reader *r, const word *words, size_t n, int otherwise,
+                                             uint16_t *at) {
+  ttm_json_pull *j = &r->json;
+  uint64_t from = ttm_json_position(j), line = j->line;
+  ttm_str name;
+  ttm_json_gap gap;
+  j->unescaped = false;
+  int key = ttm_json_key(j, &name) ? find_word(words, n, name, otherwise) : KEY_END;
+  bool known = ttm_json_gap_since(j, from, line, key == KEY_END, &gap);
+  *at = known && *at != NO_STEP ? add_step(r, *at, (uint8_t)key, &gap) : NO_STEP;
+  return key;
+}
+
+/* The object's next key as a number, KEY_END behind its last; *at is the step before it, and then its own. */
+static inline int next_key(ttm_capture_reader *r, const word *words, size_t n, int otherwise, uint16_t *at) {
+  const ttm_key_step *steps = r->steps.at;
+  for (uint16_t i = steps[*at].first; i; i = steps[i].other)
+    if (ttm_json_take_gap(&r->json, &steps[i].gap)) return steps[*at = i].key;
+  return new_key(r, words, n, otherwise, at);
+}
+#define NEXT_KEY(r, words, otherwise, at) next_key(r, words, sizeof(words) / sizeof *(words), otherwise, at)
+
+static void read_params(ttm_capture_reader *r) {
+  ttm_json_pull *j = &r->json;
+  ttm_json_scalar v;
+  uint16_t at = (uint16_t)(PARAM_STEP + r->node.type);
+  int key;
+  if (!ttm_json_enter_if(j, '{')) return; /* null: capture_start and capture_end have none */
+  while ((key = NEXT_KEY(r, param_keys, PARAM_OTHER, &at)) != KEY_END) {
+    if (key == PARAM_OTHER)
+      ttm_json_skip(j);
+    else if (key < FIRST_TEXT && ttm_json_digits(j, &r->node.number[key]))
+      r->node.numbers |= UINT64_C(1) << key;
+    else if (ttm_json_value(j, &v) && key < FIRST_TEXT)
+      take_number(&r->node, (ttm_node_number)key, &v);
+    else if (!j->error)
+      take_text(r, (ttm_node_text)(key - FIRST_TEXT), v.text);
+  }
+}
+
+/* ---- Members ------------------------------------------------------------------------------------------------------- */
 
 /* A list of node numbers; what is no integer is left out. */
 static void read_numbers(ttm_capture_reader *r, ttm_node_list *list) {
   ttm_json_scalar v;
   int64_t n;
   if (!ttm_json_enter_if(&r->json, '[')) return;
-  while (ttm_json_item(&r->json) && ttm_json_value(&r->json, &v))
-    if (ttm_json_integer(&v, &n) && ttm_vec_push(list, n)) r->texts.failed = true;
+  while (ttm_json_item(&r->json)) {
+    if (!ttm_json_digits(&r->json, &n) && !(ttm_json_value(&r->json, &v) && ttm_json_integer(&v, &n))) continue;
+    if (ttm_vec_push(list, n)) r->texts.failed = true;
+  }
 }
 
 static void hash_arguments(ttm_capture_reader *r) {
@@ -252,11 +283,12 @@ static void read_member(ttm_capture_reader *r, int key, bool *typed) {
   switch (key) {
     case KEY_TYPE:
       if (!ttm_json_value(j, &v) || v.kind != TTM_JSON_STRING) return;
-      node->type = (ttm_node_type)FIND_NEXT(node_types, v.text, TTM_NODE_OTHER, &r->types);
+      node->type = (ttm_node_type)FIND(node_types, v.text, TTM_NODE_OTHER);
       *typed = true;
       return;
     case KEY_COUNTER:
-      node->has_counter = ttm_json_value(j, &v) && ttm_json_integer(&v, &node->counter);
+      node->has_counter =
+          ttm_json_digits(j, &node->counter) || (ttm_json_value(j, &v) && ttm_json_integer(&v, &node->counter));
       return;
     case KEY_PARAMS:
       read_params(r);
@@ -290,8 +322,9 @@ static void clear_node(ttm_capture_reader *r) {
 /* True when the element was a node, whole. */
 static bool read_node(ttm_capture_reader *r) {
   ttm_json_pull *j = &r->json;
-  ttm_str key;
   bool typed = false;
+  uint16_t at = NODE_STEP;
+  int key;
   clear_node(r);
   if (ttm_json_peek(j) != TTM_JSON_OBJECT) {
     ttm_json_skip(j);
@@ -299,7 +332,7 @@ static bool read_node(ttm_capture_reader *r) {
     return false;
   }
   if (!ttm_json_enter(j, '{')) return false;
-  while (ttm_json_key(j, &key)) read_member(r, FIND_NEXT(node_keys, key, KEY_OTHER, &r->keys), &typed);
+  while ((key = NEXT_KEY(r, node_keys, KEY_OTHER, &at)) != KEY_END) read_member(r, key, &typed);
   if (j->error) return false;
   if (!typed) {
     r->facts.bad_nodes++;
@@ -414,6 +447,8 @@ static void start(ttm_capture_reader *r) {
   r->facts.report = ttm_json_peek(j) == TTM_JSON_OBJECT;
   r->state = r->facts.report ? IN_REPORT : IN_NODES;
   ttm_json_enter(j, r->facts.report ? '{' : '[');
+  for (int i = 0; i < FIRST_STEP; i++)
+    if (ttm_vec_push(&r->steps, (ttm_key_step){0})) r->texts.failed = true;
 }
 
 const ttm_capture_node *ttm_capture_next(ttm_capture_reader *r) {
@@ -444,5 +479,6 @@ void ttm_capture_free(ttm_capture_reader *r) {
   ttm_vec_free(&r->node.connections);
   ttm_vec_free(&r->node.inputs);
   ttm_buf_free(&r->texts);
+  ttm_vec_free(&r->steps);
   ttm_json_free(&r->json);
 }

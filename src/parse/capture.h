@@ -158,17 +158,19 @@ typedef struct ttm_capture_facts {
   uint64_t other_nodes; /* of unknown type */
 } ttm_capture_facts;
 
-/* Which word of a list of at most so many came last, and which came behind each. */
-typedef struct ttm_word_order {
-  uint8_t last, next[96];
-} ttm_word_order;
+/* A key that came behind certain others: the keys of a node are a way through a tree. */
+typedef struct ttm_key_step {
+  ttm_json_gap gap; /* before its value */
+  uint8_t key;
+  uint16_t first, other; /* the first that came behind it; another one that came in its place; 0 */
+} ttm_key_step;
 
 typedef struct ttm_capture_reader {
   ttm_json_pull json;
   ttm_capture_facts facts;
   ttm_capture_node node;
   ttm_buf texts; /* of the node */
-  ttm_word_order keys, types, params;
+  TTM_VEC(ttm_key_step) steps;
   int state;
   bool wants_arguments;
   bool cut; /* the text ended or broke before the document did: json.error says how */

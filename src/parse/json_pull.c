@@ -216,6 +216,7 @@ static bool read_string(ttm_json_pull *j, ttm_str *out) {
     char *start = j->buf + j->at + 1;
     size_t n = i - j->at - 1;
     *out = (ttm_str){start, escaped ? ttm_json_unescape(start, n) : n};
+    j->unescaped |= escaped;
   }
   j->at = i + 1;
   return true;
@@ -278,6 +279,15 @@ bool ttm_json_key(ttm_json_pull *j, ttm_str *key) {
   return true;
 }
 
+bool ttm_json_gap_since(ttm_json_pull *j, uint64_t from, uint64_t line, bool closes, ttm_json_gap *out) {
+  if (!closes) next_byte(j); /* blanks behind the colon belong to it */
+  uint64_t n = ttm_json_position(j) - from, lines = j->line - line;
+  if (j->error || j->unescaped || from < j->passed || n > sizeof out->text) return false;
+  *out = (ttm_json_gap){.n = (uint8_t)n, .lines = (uint8_t)lines, .closes = closes};
+  memcpy(out->text, j->buf + (from - j->passed), n);
+  return true;
+}
+
 bool ttm_json_item(ttm_json_pull *j) { return next_member(j, ']'); }
 
 /* ---- Values -------------------------------------------------------------------------------------------------------- */
@@ -303,6 +313,18 @@ static bool read_word(ttm_json_pull *j, ttm_str *out) {
   if (i == j->at) return fail(j, TTM_EFORMAT, "neither a value nor a bracket");
   *out = (ttm_str){j->buf + j->at, i - j->at};
   j->at = i;
+  return true;
+}
+
+bool ttm_json_digits(ttm_json_pull *j, int64_t *out) {
+  enum { MOST = 18 };
+  const char *p = j->buf + j->at;
+  int64_t number = 0;
+  size_t n = 0;
+  for (; n < MOST && ttm_is_digit(p[n]); n++) number = number * 10 + (p[n] - '0');
+  if (!n || is_word(p[n]) || j->at + n >= j->n) return false;
+  j->at += n;
+  *out = number;
   return true;
 }
 

@@ -22,6 +22,7 @@ typedef struct ttm_json_pull {
   size_t at, n, cap;
   bool ended;        /* nothing is left behind buf */
   bool fresh;        /* nothing was read yet in the container entered last */
+  bool unescaped;    /* escapes were undone in buf since this was cleared: it is not the input any more */
   uint32_t depth;    /* containers entered */
   uint64_t line;     /* 1-based, of `at` */
   uint64_t passed;   /* bytes that have left buf */
@@ -66,6 +67,30 @@ bool ttm_json_item(ttm_json_pull *j);
 bool ttm_json_value(ttm_json_pull *j, ttm_json_scalar *out);
 /* Passes over the next value, whatever it is. Inside it only strings and brackets are looked at. */
 bool ttm_json_skip(ttm_json_pull *j);
+
+/* The bytes from one value of an object to its next, or to its end. Writers repeat them, so that they can be compared
+ * instead of read. */
+typedef struct ttm_json_gap {
+  uint8_t n, lines;
+  bool closes;
+  char text[55];
+} ttm_json_gap;
+
+/* The gap that the last ttm_json_key has read, which began at the position `from` on `line` with `unescaped` cleared. False when
+ * it is too long, not as the input has it, or gone. */
+bool ttm_json_gap_since(ttm_json_pull *j, uint64_t from, uint64_t line, bool closes, ttm_json_gap *out);
+/* True when that gap comes next: it is taken as ttm_json_key takes it. Gaps before the first key are no others. */
+static inline bool ttm_json_take_gap(ttm_json_pull *j, const ttm_json_gap *gap) {
+  if (j->n - j->at < gap->n || memcmp(j->buf + j->at, gap->text, gap->n) != 0) return false;
+  j->at += gap->n;
+  j->line += gap->lines;
+  j->depth -= gap->closes;
+  j->fresh = false;
+  return true;
+}
+
+/* Takes a number of at most 18 digits, as most are; false when something else comes. Blanks must have been passed. */
+bool ttm_json_digits(ttm_json_pull *j, int64_t *out);
 
 /* The integer a scalar is: a number without a fraction, or a string that is nothing but one ("24576", "-1"). */
 bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out);
