@@ -62,6 +62,24 @@ int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err) {
       path, (unsigned long long)seen->lines);
 }
 
+int ttm_profile_diagnose_packed(ttm_str first, const char *path, ttm_error *err) {
+  static const struct {
+    ttm_str begin;
+    const char *name, *unpack;
+  } forms[] = {{TTM_LIT("\xFD"
+                        "7zXZ"),
+                "xz", "xz -dc"},
+               {TTM_LIT("BZh"), "bzip2", "bzip2 -dc"},
+               {TTM_LIT("\x04\x22\x4D\x18"), "lz4", "lz4 -dc"}};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (ttm_str_starts(first, forms[i].begin))
+      return ttm_error_set(err, TTM_EFORMAT,
+                           "%s is compressed with %s, which is not read here (gzip and zstd are). "
+                           "Give what '%s' makes of it, '-' for a pipe.",
+                           path, forms[i].name, forms[i].unpack);
+  return TTM_OK;
+}
+
 int ttm_profile_diagnose_capture(const ttm_capture_reader *nodes, ttm_error *err) {
   if (nodes->json.error)
     return ttm_error_set(err, TTM_EFORMAT,

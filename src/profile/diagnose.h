@@ -14,7 +14,9 @@
 
 /* Fills err for a profile of kind TTM_LOG_NONE; returns TTM_ENODATA. */
 int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err);
-/* The same for JSON in which no node was found; TTM_ENODATA or TTM_EFORMAT. */
+/* Fills err when the input begins as a file of a packer that the reader does not know: TTM_EFORMAT. */
+int ttm_profile_diagnose_packed(ttm_str first, const char *path, ttm_error *err);
+/* For JSON in which no node was found; TTM_ENODATA or TTM_EFORMAT. */
 int ttm_profile_diagnose_capture(const ttm_capture_reader *nodes, ttm_error *err);
 
 #endif

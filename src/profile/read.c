@@ -10,6 +10,7 @@
 #include "parse/memory_report.h"
 #include "parse/module.h"
 #include "parse/visualizer.h"
+#include "profile/diagnose.h"
 #include "profile/feed.h"
 #include "profile/load/load.h"
 
@@ -70,6 +71,7 @@ int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_op
   ttm_fingerprint file = ttm_fingerprint_of_source(in.chunker.source);
   rc = look_ahead(&in.chunker, err);
   in.first = ttm_buf_str(&in.chunker.carry);
+  if (!rc) rc = ttm_profile_diagnose_packed(in.first, path, err);
   if (!rc) rc = load(out, loader_of(in.first), path, &in, err);
   const char *damage = ttm_source_damage(in.chunker.source);
   if (!rc) (*out)->file = file, (*out)->seen.damage = damage, (*out)->seen.cut |= damage != NULL;

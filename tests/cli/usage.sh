@@ -51,6 +51,8 @@ show ttmem --llm --logfile missing.log
 show ttmem --llm --logfile folder
 show ttmem --llm --logfile empty.log
 show ttmem --llm --logfile zeros.log
+printf "\xfd7zXZ\0rest" >packed.log.xz
+show ttmem --llm --logfile packed.log.xz
 show ttmem --llm --logfile foreign.log
 show ttmem analyze missing.log
 show ttmem foreign.log
