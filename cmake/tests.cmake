@@ -87,7 +87,7 @@ ttmem_test_settings(check_exports)
 
 # What `make tsan` runs: the tests in which several threads work on one thing (reading, reports, source scan, launch, live, server,
 # tracker, the reader behind the interactive program).
-set(threaded cli_test_ranks test_capture test_cb_scan test_feed test_tracker_random test_tracker_guard cli_llm cli_cb_scan
+set(threaded cli_test_frames cli_test_ranks test_capture test_cb_scan test_feed test_tracker_random test_tracker_guard cli_llm cli_cb_scan
     golden_test_report_shapes launch_test_launch serve_test_serve ui_test_ui)
 # Slow ones start first, or the last of them runs alone at the end; `make quick` leaves them out.
 get_property(tests DIRECTORY PROPERTY TESTS)

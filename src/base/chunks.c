@@ -130,6 +130,14 @@ int ttm_chunk_read(ttm_chunk *chunk, const ttm_source *source, uint64_t index, t
 
 /* ---- Both ------------------------------------------------------------------------------------------------------------ */
 
+int ttm_chunk_unpack(ttm_chunk *chunk, ttm_frames *frames, const char **damage, ttm_error *err) {
+  if (make_room(chunk, frames->text + 1) || ttm_frames_unpack(frames, chunk->room, &chunk->n, damage))
+    return ttm_error_nomem(err);
+  chunk->data = chunk->room;
+  chunk->last = *damage;
+  return TTM_OK;
+}
+
 void ttm_chunker_free(ttm_chunker *c) { ttm_buf_free(&c->carry); }
 
 void ttm_chunk_free(ttm_chunk *chunk) {

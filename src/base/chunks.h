@@ -33,6 +33,8 @@ int ttm_chunker_next(ttm_chunker *chunker, ttm_chunk *chunk, ttm_error *err);
 /* The lines that start in piece number `index` of a seekable source: pieces can be read in any order and by several threads. A
  * line over the limit is cut there. `last` when the source ended; later pieces then hold nothing, or what was written since. */
 int ttm_chunk_read(ttm_chunk *chunk, const ttm_source *source, uint64_t index, ttm_error *err);
+/* The text of frames, which may begin and end inside a line; the last one when *damage says why it ends. */
+int ttm_chunk_unpack(ttm_chunk *chunk, ttm_frames *frames, const char **damage, ttm_error *err);
 /* Every line of a file, without its end, in one thread. A status of `take` ends it; TTM_ENOMEM is then told. TTM_EFORMAT
  * when a packed file is damaged. */
 int ttm_lines_read(const char *path, int (*take)(void *context, ttm_str line), void *context, ttm_error *err);

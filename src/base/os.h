@@ -30,7 +30,8 @@ extern char **environ; /* POSIX has no header for it */
 
 /* The path of this program's file; 0, or an errno. */
 int ttm_os_program(char *path, size_t size);
-unsigned ttm_os_processors(void); /* that this process may use */
+unsigned ttm_os_processors(void);   /* that this process may use */
+uint64_t ttm_os_memory_limit(void); /* bytes; huge without one */
 void ttm_os_end_with_parent(void);
 void ttm_os_adopt_orphans(void); /* processes below us whose parent ends become our children */
 uint64_t ttm_os_random(void);    /* the same in all of a process's life */

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -43,6 +44,11 @@ int ttm_os_program(char *path, size_t size) {
 unsigned ttm_os_processors(void) {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
+
+uint64_t ttm_os_memory_limit(void) {
+  struct rlimit data;
+  return getrlimit(RLIMIT_DATA, &data) ? UINT64_MAX : data.rlim_cur;
 }
 
 void ttm_os_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGTERM); }

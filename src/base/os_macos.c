@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/event.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -58,6 +59,11 @@ unsigned ttm_os_processors(void) {
 }
 
 void ttm_os_adopt_orphans(void) {}
+
+uint64_t ttm_os_memory_limit(void) {
+  struct rlimit data;
+  return getrlimit(RLIMIT_DATA, &data) ? UINT64_MAX : data.rlim_cur;
+}
 
 void ttm_os_end_with_parent(void) {} /* no such request here */
 

@@ -9,12 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <zstd.h>
-#include <zstd_errors.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/vec.h"
 
 enum { STORED_BYTES = 256 * 1024 };
 
@@ -30,9 +29,10 @@ struct ttm_source {
   bool ended;      /* the stored bytes are used up */
   bool frame_open; /* inside a compressed frame: an end here is a cut */
   char *stored;    /* compressed bytes, or the first plain ones */
-  size_t stored_at, stored_n;
+  size_t stored_at, stored_n, stored_cap;
+  size_t largest_frame; /* that is taken as a whole */
   z_stream gzip;
-  ZSTD_DStream *zstd;
+  ttm_zstd zstd;
 };
 
 static int cannot_read(const ttm_source *s, ttm_error *err) {
@@ -74,10 +74,10 @@ static int detect(ttm_source *s, ttm_error *err) {
     if (inflateInit2(&s->gzip, 15 + 16) != Z_OK) return ttm_error_nomem(err);
   } else if (is_zstd(s->stored, s->stored_n)) {
     s->form = FORM_ZSTD;
-    s->zstd = ZSTD_createDStream();
-    if (!s->zstd) return ttm_error_nomem(err);
+    s->zstd.decoder = ZSTD_createDCtx();
+    if (!s->zstd.decoder) return ttm_error_nomem(err);
     /* Logs packed with --long; the window is the decoder's memory, so it stays bounded. */
-    ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, 27);
+    ZSTD_DCtx_setParameter(s->zstd.decoder, ZSTD_d_windowLogMax, 27);
   }
   return TTM_OK;
 }
@@ -103,7 +103,7 @@ int ttm_source_open(ttm_source **out, const char *path, ttm_error *err) {
     s->seekable = !standard_input;
     ttm_os_read_ahead(s->fd);
   }
-  s->stored = ttm_realloc(NULL, STORED_BYTES);
+  s->stored = ttm_realloc(NULL, s->stored_cap = STORED_BYTES);
   if (!s->stored) {
     rc = ttm_error_nomem(err);
     goto fail;
@@ -149,7 +149,7 @@ void ttm_source_close(ttm_source *s) {
   if (!s) return;
   if (s->fd > STDIN_FILENO) close(s->fd);
   if (s->form == FORM_GZIP) inflateEnd(&s->gzip);
-  ZSTD_freeDStream(s->zstd);
+  ZSTD_freeDCtx(s->zstd.decoder);
   ttm_free(s->stored);
   ttm_free(s);
 }
@@ -188,14 +188,11 @@ static void step_gzip(ttm_source *s, char *buf, size_t cap, size_t *got) {
 static void step_zstd(ttm_source *s, char *buf, size_t cap, size_t *got) {
   ZSTD_inBuffer in = {s->stored + s->stored_at, s->stored_n - s->stored_at, 0};
   ZSTD_outBuffer out = {buf, cap, 0};
-  size_t rc = ZSTD_decompressStream(s->zstd, &out, &in);
+  size_t rc = ttm_zstd_step(&s->zstd, &in, &out);
   s->stored_at += in.pos;
   *got = out.pos;
   s->frame_open = rc != 0;
-  if (!ZSTD_isError(rc)) return;
-  bool window = ZSTD_getErrorCode(rc) == ZSTD_error_frameParameter_windowTooLarge;
-  s->damage = window ? "its zstd window is larger than 128 MB; pack it again with zstd --long=27 at most"
-                     : "the zstd data is damaged";
+  if (ZSTD_isError(rc)) s->damage = ttm_zstd_damage(rc);
 }
 
 int ttm_source_read(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error *err) {
@@ -224,6 +221,81 @@ int ttm_source_read(ttm_source *s, char *buf, size_t cap, size_t *got, ttm_error
   return TTM_OK;
 }
 
+/* ---- Frames ----------------------------------------------------------------------------------------------------------- */
+
+/* Reads on behind the stored bytes that are still to be used. */
+static int read_more(ttm_source *s, ttm_error *err) {
+  size_t got = 0;
+  memmove(s->stored, s->stored + s->stored_at, s->stored_n -= s->stored_at);
+  s->stored_at = 0;
+  if (s->stored_n == s->stored_cap && ttm_vec_grow_((void **)&s->stored, &s->stored_cap, s->stored_n + 1, 1))
+    return ttm_error_nomem(err);
+  int rc = read_some(s, s->stored + s->stored_n, s->stored_cap - s->stored_n, &got, err);
+  s->stored_n += got;
+  return rc;
+}
+
+/* The frame that begins `at` bytes behind what was used. *whole when it can be taken. */
+static int find_frame(ttm_source *s, size_t at, ttm_frame *out, bool *whole, ttm_error *err) {
+  for (;;) {
+    ttm_str bytes = {s->stored + s->stored_at + at, s->stored_n - s->stored_at - at};
+    ttm_frame_state state = ttm_frame_measure(bytes, s->largest_frame, out);
+    *whole = state == TTM_FRAME_WHOLE;
+    if (state != TTM_FRAME_PART || s->ended) return TTM_OK;
+    int rc = read_more(s, err);
+    if (rc) return rc;
+  }
+}
+
+/* Whether two frames with text, and all before them, can be taken. The first begins with the stored bytes. */
+static int is_divided(ttm_source *s, bool *out, ttm_error *err) {
+  unsigned with_text = 0;
+  bool whole = true;
+  for (size_t at = 0; whole && with_text < 2 && at < s->largest_frame;) {
+    ttm_frame frame;
+    int rc = find_frame(s, at, &frame, &whole, err);
+    if (rc) return rc;
+    with_text += whole && frame.text;
+    at += frame.stored;
+  }
+  *out = with_text == 2;
+  return TTM_OK;
+}
+
+int ttm_source_split(ttm_source *s, size_t most, bool *split, ttm_error *err) {
+  size_t used = s->stored_at;
+  *split = false;
+  if (s->form != FORM_ZSTD || s->damage || s->position != s->stored_n) return TTM_OK; /* its start is no longer there */
+  s->stored_at = 0;
+  s->largest_frame = most;
+  int rc = is_divided(s, split, err);
+  if (!*split) return s->stored_at = used, rc;
+  ZSTD_DCtx_reset(s->zstd.decoder, ZSTD_reset_session_only);
+  s->zstd.wanted = s->zstd.full = s->frame_open = false;
+  return TTM_OK;
+}
+
+int ttm_source_take_frames(ttm_source *s, ttm_frames *out, ttm_error *err) {
+  enum { ENOUGH = 1024 * 1024 };
+  size_t n = 0;
+  bool whole = true;
+  out->text = 0;
+  while (whole && out->text < ENOUGH && n < ENOUGH) {
+    ttm_frame frame;
+    int rc = find_frame(s, n, &frame, &whole, err);
+    if (rc) return rc;
+    whole = whole && out->text + frame.text <= s->largest_frame;
+    if (whole) n += frame.stored, out->text += frame.text;
+  }
+  ttm_buf_clear(&out->stored);
+  ttm_buf_put(&out->stored, (ttm_str){s->stored + s->stored_at, n});
+  s->stored_at += n;
+  return out->stored.failed ? ttm_error_nomem(err) : TTM_OK;
+}
+
 uint64_t ttm_source_position(const ttm_source *s) { return s->position; }
 uint64_t ttm_source_size(const ttm_source *s) { return s->size; }
 const char *ttm_source_damage(const ttm_source *s) { return s->damage; }
+void ttm_source_set_damage(ttm_source *s, const char *damage) {
+  if (damage) s->damage = damage;
+}

@@ -10,6 +10,8 @@ struct timespec ttm_os_modified(const struct stat *st) {
   return st->st_mtim;
 }
 
+uint64_t ttm_os_memory_limit(void) { return UINT64_MAX; }
+
 uint64_t ttm_os_random(void) {
   static uint64_t random;
   static bool drawn;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loader of logs: chunks are read in order, scanned by several threads, and joined in order. */
+#define _POSIX_C_SOURCE 200809L
 #include "profile/load/log.h"
 
 #include <pthread.h>
 
 #include "base/error.h"
+#include "base/os.h"
 #include "base/threads.h"
 #include "profile/load/load.h"
 
-enum { SLOTS_PER_THREAD = 4 };
+enum { SLOTS_PER_THREAD = 4, FRAME_SLOTS_PER_THREAD = 2, MOST_FRAME_THREADS = 8 };
 /* Chunks for which a thread is woken: waking it for each takes as long as scanning it. */
 enum { WORTH_WAKING = 2 };
 
@@ -18,6 +20,11 @@ typedef struct slot {
   ttm_chunk chunk;
   ttm_scanned held;
   bool scanned; /* ready to be joined */
+  /* Of frames, whose text may begin and end anywhere: */
+  ttm_frames frames; /* whose text the chunk is; none: it was read */
+  const char *damage;
+  bool inside;        /* the chunk before may have ended inside a line */
+  ttm_str head, tail; /* parts of lines around the chunk, which the thread that joins puts together */
 } slot;
 
 /* A thread that scans. Its slots are its own, so that their bytes stay in its processor's cache. */
@@ -38,13 +45,19 @@ typedef struct reader {
   pthread_mutex_t lock; /* guards everything below, `queue`, and the flags of the slots */
   pthread_cond_t changed;
   bool pieces;                    /* the source can be read anywhere */
-  bool reading;                   /* somebody is inside the source */
+  bool reading;                   /* somebody is inside the source, and alone uses the next two: */
+  bool frames;                    /* the next chunk is made of frames */
+  bool after_frames;              /* the last one was */
   bool over;                      /* the last chunk was joined */
   bool ended;                     /* the last chunk was read, or something failed */
   uint64_t read, claimed, joined; /* chunks: claimed by the thread that scans them */
   uint64_t position;              /* of the source */
   int rc;
   ttm_error error;
+  /* Of the calling thread: */
+  ttm_buf line; /* that began in frames before */
+  ttm_scanned line_held;
+  const char *damage; /* of frames */
 } reader;
 
 /* ---- One step --------------------------------------------------------------------------------------------------------- */
@@ -63,6 +76,53 @@ static void stop(reader *r, int rc, const ttm_error *error) {
   r->error = *error;
 }
 
+/* Frames are only read here, and decompressed by the thread that scans them. */
+static int read_chunk(reader *r, slot *s, ttm_error *error) {
+  ttm_chunker *chunker = &r->input->chunker;
+  s->head = s->tail = (ttm_str){0};
+  ttm_buf_clear(&s->frames.stored);
+  int rc = r->frames ? ttm_source_take_frames(chunker->source, &s->frames, error) : TTM_OK;
+  s->inside = r->after_frames;
+  r->frames = r->after_frames = s->frames.stored.n;
+  return rc || r->frames ? rc : ttm_chunker_next(chunker, &s->chunk, error);
+}
+
+/* Leaves the whole lines in the chunk. */
+static void split_ends(slot *s) {
+  ttm_chunk *c = &s->chunk;
+  ttm_str text = {c->data, c->n};
+  if (s->inside) {
+    s->head = text;
+    ttm_str_take_to(&text, '\n');
+    s->head.n -= text.n;
+  }
+  if (s->frames.stored.n && !c->last) {
+    size_t end = ttm_str_find_last(text, '\n');
+    s->tail = ttm_str_from(text, end == TTM_NOT_FOUND ? 0 : end + 1);
+    text.n -= s->tail.n;
+  }
+  c->data = text.p;
+  c->n = text.n;
+  c->cut_line = text.n && text.p[text.n - 1] != '\n';
+}
+
+/* Scans the slot's chunk, of a file after reading it. Called and returns with the lock held. */
+static void scan(hand *h, slot *s, uint64_t number) {
+  reader *r = h->reader;
+  ttm_error error = {0};
+  pthread_mutex_unlock(&r->lock);
+  int rc = r->pieces            ? ttm_chunk_read(&s->chunk, r->input->chunker.source, number, &error)
+           : s->frames.stored.n ? ttm_chunk_unpack(&s->chunk, &s->frames, &s->damage, &error)
+                                : TTM_OK;
+  if (!rc && (s->inside || s->frames.stored.n)) split_ends(s);
+  if (!rc && (rc = ttm_scanner_scan(&h->scanner, &s->chunk, &s->held))) ttm_error_nomem(&error);
+  pthread_mutex_lock(&r->lock);
+  s->scanned = true;
+  stop(r, rc, &error);
+  r->ended = r->ended || s->chunk.last;
+  if (r->ended || r->queue[r->joined % r->queue_size] == s) pthread_cond_broadcast(&r->changed);
+}
+
 /* Reads the next chunk if that can be done now. Called and returns with the lock held; false when there was nothing to do. */
 static bool read_next(hand *h) {
   reader *r = h->reader;
@@ -71,29 +131,17 @@ static bool read_next(hand *h) {
   ttm_error error = {0};
   r->reading = true;
   pthread_mutex_unlock(&r->lock);
-  int rc = ttm_chunker_next(&r->input->chunker, &s->chunk, &error);
+  int rc = read_chunk(r, s, &error);
   pthread_mutex_lock(&r->lock);
   r->reading = false;
   r->position = ttm_source_position(r->input->chunker.source);
   stop(r, rc, &error);
   r->ended = r->ended || s->chunk.last;
   if (!rc) r->queue[r->read++ % r->queue_size] = s;
-  if (r->ended || r->read - r->claimed >= WORTH_WAKING) pthread_cond_broadcast(&r->changed);
+  bool frames = !rc && s->frames.stored.n;
+  if (r->ended || frames || r->read - r->claimed >= WORTH_WAKING) pthread_cond_broadcast(&r->changed);
+  if (frames) scan(h, s, r->claimed++);
   return true;
-}
-
-/* Scans the slot's chunk, of a file after reading it. Called and returns with the lock held. */
-static void scan(hand *h, slot *s, uint64_t number) {
-  reader *r = h->reader;
-  ttm_error error = {0};
-  pthread_mutex_unlock(&r->lock);
-  int rc = r->pieces ? ttm_chunk_read(&s->chunk, r->input->chunker.source, number, &error) : TTM_OK;
-  if (!rc && (rc = ttm_scanner_scan(&h->scanner, &s->chunk, &s->held))) ttm_error_nomem(&error);
-  pthread_mutex_lock(&r->lock);
-  s->scanned = true;
-  stop(r, rc, &error);
-  r->ended = r->ended || s->chunk.last;
-  if (r->ended || r->queue[r->joined % r->queue_size] == s) pthread_cond_broadcast(&r->changed);
 }
 
 /* Scans the next chunk if there is one. A file is read by several threads at once: each takes its next piece. */
@@ -123,6 +171,27 @@ static void *scan_all(void *argument) {
   return NULL;
 }
 
+/* The line that began in frames before, if the chunk brings its end. */
+static int join_line(reader *r, const slot *s) {
+  ttm_buf *line = &r->line;
+  ttm_buf_put(line, s->head);
+  bool whole = line->n && line->at[line->n - 1] == '\n';
+  ttm_chunk chunk = {.data = line->at, .n = line->n, .last = s->chunk.last && !s->chunk.n, .cut_line = !whole};
+  if (line->failed) return TTM_ENOMEM;
+  if (!line->n || !(whole || s->chunk.last || line->n >= TTM_LONGEST_LINE)) return TTM_OK;
+  ttm_buf_clear(line);
+  int rc = ttm_scanner_scan(&r->hands[0].scanner, &chunk, &r->line_held);
+  return rc ? rc : ttm_log_take(&r->log, &chunk, &r->line_held);
+}
+
+static int join(reader *r, const slot *s) {
+  int rc = s->inside ? join_line(r, s) : TTM_OK;
+  if (!rc) rc = ttm_log_take(&r->log, &s->chunk, &s->held);
+  ttm_buf_put(&r->line, s->tail);
+  if (!r->damage) r->damage = s->damage;
+  return rc || r->line.failed ? TTM_ENOMEM : TTM_OK;
+}
+
 /* Joins the next chunk in order, which is scanned. Called and returns with the lock held. */
 static void join_next(reader *r) {
   slot *s = r->queue[r->joined % r->queue_size];
@@ -130,7 +199,7 @@ static void join_next(reader *r) {
   bool over = r->over; /* what follows the last chunk was written while we read */
   pthread_mutex_unlock(&r->lock);
   ttm_error error = {0};
-  int rc = over ? TTM_OK : ttm_log_take(&r->log, &s->chunk, &s->held);
+  int rc = over ? TTM_OK : join(r, s);
   rc = rc ? ttm_error_nomem(&error) : ttm_input_progress(r->input, position, r->log.builder->profile->ops.n, &error);
   pthread_mutex_lock(&r->lock);
   stop(r, rc, &error);
@@ -161,16 +230,39 @@ static void free_hand(hand *h) {
   for (unsigned i = 0; i < SLOTS_PER_THREAD; i++) {
     ttm_chunk_free(&h->slots[i].chunk);
     ttm_scanned_free(&h->slots[i].held);
+    ttm_frames_free(&h->slots[i].frames);
   }
   ttm_scanner_free(&h->scanner);
+}
+
+/* How much text a frame may hold: what threads work on stays far below the memory that is allowed. */
+static size_t largest_frame(unsigned threads) {
+  enum { MOST_TEXT = 160 * 1024 * 1024, LARGEST = 32 * 1024 * 1024 };
+  uint64_t text = ttm_os_memory_limit() / 4;
+  size_t each = (text < MOST_TEXT ? (size_t)text : MOST_TEXT) / threads / FRAME_SLOTS_PER_THREAD;
+  return each < LARGEST ? each : LARGEST;
+}
+
+static int choose_way(reader *r, unsigned threads) {
+  ttm_chunker *chunker = &r->input->chunker;
+  r->hand_count = threads;
+  r->slots_per_hand = threads == 1 ? 1 : SLOTS_PER_THREAD; /* a single thread waits for nobody */
+  r->pieces = ttm_source_is_seekable(chunker->source);
+  if (threads == 1) return TTM_OK;
+  unsigned fewer = threads < MOST_FRAME_THREADS ? threads : MOST_FRAME_THREADS;
+  int rc = ttm_source_split(chunker->source, largest_frame(fewer), &r->frames, &r->error);
+  if (rc || !r->frames) return rc;
+  r->hand_count = fewer;
+  r->slots_per_hand = FRAME_SLOTS_PER_THREAD;
+  ttm_buf_clear(&chunker->carry); /* comes again */
+  return TTM_OK;
 }
 
 static int run(reader *r, unsigned threads) {
   pthread_t others[TTM_MOST_THREADS];
   unsigned started = 0;
-  r->pieces = ttm_source_is_seekable(r->input->chunker.source);
-  r->hand_count = threads;
-  r->slots_per_hand = threads == 1 ? 1 : SLOTS_PER_THREAD; /* a single thread waits for nobody */
+  r->rc = choose_way(r, threads);
+  threads = r->hand_count;
   r->queue_size = r->hand_count * r->slots_per_hand;
   r->hands = ttm_alloc(r->hand_count * sizeof *r->hands);
   r->queue = ttm_alloc(r->queue_size * sizeof *r->queue);
@@ -188,6 +280,9 @@ static int run(reader *r, unsigned threads) {
   for (unsigned i = 0; r->hands && i < threads; i++) free_hand(&r->hands[i]);
   ttm_free(r->hands);
   ttm_free(r->queue);
+  ttm_buf_free(&r->line);
+  ttm_scanned_free(&r->line_held);
+  ttm_source_set_damage(r->input->chunker.source, r->damage);
   return r->rc;
 }
 
