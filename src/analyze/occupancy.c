@@ -306,11 +306,13 @@ static int sort_rows(ttm_occupancy *o) {
     sorted[starts[o->rows.at[i].from]++] = o->rows.at[i];
     n++;
   }
-  int status = starts && sorted ? TTM_OK : TTM_ENOMEM;
-  if (!status) memcpy(o->rows.at, sorted, n * sizeof *sorted), o->rows.n = n;
   ttm_free(starts);
-  ttm_free(sorted);
-  return status;
+  if (!starts || !sorted) return ttm_free(sorted), TTM_ENOMEM;
+  ttm_free(o->rows.at);
+  o->rows.at = sorted;
+  o->rows.cap = o->rows.n + 1;
+  o->rows.n = n;
+  return TTM_OK;
 }
 
 int ttm_occupancy_make(ttm_occupancy *out, const ttm_findings *f, uint32_t rank) {
