@@ -33,6 +33,13 @@ foreach(source ${unit_sources})
   ttmem_test_settings(${name})
 endforeach()
 
+# A ttmem that puts all its tables into temporary files, for tests/cli/test_spill.py.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  add_executable(ttmem_spilling ${CMAKE_SOURCE_DIR}/src/cli/main.c ${CMAKE_SOURCE_DIR}/tests/spill/always.c $<TARGET_OBJECTS:ttmem_cli>)
+  target_link_libraries(ttmem_spilling PRIVATE ttmem_shown ttmem_cbscan)
+  set_target_properties(ttmem_spilling PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endif()
+
 # The C++ face of the library: tests/unit/test_*.cpp, where there is a C++ compiler.
 file(GLOB cpp_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/unit/test_*.cpp)
 include(CheckLanguage)

@@ -13,7 +13,7 @@ foreach(room base parse profile l1 analyze report)
   file(GLOB_RECURSE room_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.c)
   list(APPEND ttmem_sources ${room_sources})
 endforeach()
-list(FILTER ttmem_sources EXCLUDE REGEX "/base/(os_[a-z]+|temp_dir|own_dir)\\.c$") # web/engine/os.c has what the system gives
+list(FILTER ttmem_sources EXCLUDE REGEX "/base/(os_[a-z]+|temp_dir|own_dir|spill)\\.c$") # web/engine/os.c has what the system gives
 include(cmake/web.cmake)
 
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)

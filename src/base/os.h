@@ -23,6 +23,9 @@ int ttm_os_socket_pair(int ends[2]);
 void ttm_os_read_ahead(int fd);                    /* the file is read from its start to its end */
 int ttm_os_exchange(const char *a, const char *b); /* two names, in one step */
 struct timespec ttm_os_modified(const struct stat *st);
+/* Room on the disk for these bytes of a file, so that a page of it can always be written; -1 when it lies in memory, or more than half of what is free would go. */
+int ttm_os_reserve(int fd, uint64_t from, uint64_t to);
+uint64_t ttm_os_mapped_bytes(void); /* of files, in this process's memory; 0: unknown */
 
 /* ---- Processes ---- */
 

@@ -2,13 +2,16 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -32,6 +35,24 @@ int ttm_os_exchange(const char *a, const char *b) {
 
 struct timespec ttm_os_modified(const struct stat *st) {
   return st->st_mtim;
+}
+
+int ttm_os_reserve(int fd, uint64_t from, uint64_t to) {
+  struct statfs disk;
+  if (fstatfs(fd, &disk) || disk.f_type == TMPFS_MAGIC || disk.f_type == RAMFS_MAGIC) return -1;
+  if ((to - from) / (uint64_t)disk.f_bsize > disk.f_bavail / 2) return -1;
+  return fallocate(fd, 0, (off_t)from, (off_t)(to - from));
+}
+
+uint64_t ttm_os_mapped_bytes(void) {
+  char counts[128];
+  unsigned long pages;
+  int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t n = read(fd, counts, sizeof counts - 1);
+  close(fd);
+  counts[n < 0 ? 0 : n] = '\0';
+  return sscanf(counts, "%*u %*u %lu", &pages) == 1 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 int ttm_os_program(char *path, size_t size) {

@@ -48,6 +48,10 @@ struct timespec ttm_os_modified(const struct stat *st) {
   return st->st_mtimespec;
 }
 
+int ttm_os_reserve(int fd, uint64_t from, uint64_t to) { return (void)fd, (void)from, (void)to, -1; }
+
+uint64_t ttm_os_mapped_bytes(void) { return 0; }
+
 int ttm_os_program(char *path, size_t size) {
   uint32_t room = (uint32_t)size;
   return _NSGetExecutablePath(path, &room) ? ENAMETOOLONG : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base/os.h for WASI: as much of it as the engine needs. */
 #include "base/os.h"
+#include "base/spill.h"
 
 #include <wasi/api.h>
 
@@ -18,3 +19,9 @@ uint64_t ttm_os_random(void) {
   if (!drawn) drawn = !__wasi_random_get((uint8_t *)&random, sizeof random);
   return random;
 }
+
+/* No disk to spill to. */
+void *ttm_spill_new(size_t size, const void *from, size_t n) { return (void)size, (void)from, (void)n, NULL; }
+size_t ttm_spill_size(const void *p) { return (void)p, 0; }
+void *ttm_spill_grow(void *p, size_t size) { return (void)p, (void)size, NULL; }
+void ttm_spill_free(void *p) { (void)p; }
