@@ -55,6 +55,10 @@ static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_str text) {
 
 /* ---- Runtime lines ------------------------------------------------------------------------------------------------- */
 
+static bool is_line(const scan *s, const char *at, const char *end) {
+  return (at == s->chunk->data || at[-1] == '\n') && end < s->chunk->data + s->chunk->n && *end == '\n';
+}
+
 /* After a TRACE line: do the last three lines follow a DRAM line of the same rank without anything between? */
 static void learn_rest(scan *s) {
   uint32_t first = s->line - 3;
@@ -64,7 +68,7 @@ static void learn_rest(scan *s) {
   ttm_rest rest;
   for (int m = TTM_DRAM; m < TTM_MEMORIES; m++) rest.levels[m] = s->last[m].level;
   const char *end = s->line_end + 1;
-  if (end > s->chunk->data + s->chunk->n || ttm_vec_push(&s->out->rests, rest)) return;
+  if (!is_line(s, s->last[TTM_L1].line_at, s->line_end) || ttm_vec_push(&s->out->rests, rest)) return;
   s->rest = (ttm_str){s->last[TTM_L1].line_at, (size_t)(end - s->last[TTM_L1].line_at)};
   s->rest_rank = s->rank;
   s->rest_debug = s->debug;
@@ -136,7 +140,7 @@ static ttm_block_part text_part(const ttm_event *e, uint32_t start) {
 /* A whole line followed by `next` at once, both of one rank. */
 static bool stands_before(const scan *s, const ttm_event *e, const ttm_event *next) {
   return e->rank == next->rank && e->line + 1 == next->line && e->line_end + 1 == next->line_at &&
-         s->chunk->data[e->line_end] == '\n' && e->text_at + e->text_n == e->line_end;
+is_line(s, s->chunk->data + e->line_at, s->chunk->data + e->line_end) && e->text_at + e->text_n == e->line_end;
 }
 
 /* After a DRAM line: are it and the two lines before an operation with its block? */
@@ -442,6 +446,7 @@ static void scan_line(scan *s, ttm_str line) {
     const ttm_known_prefix *known = &sc->prefixes[i];
     if (known->n == 0) break;
     if (line.n < known->n || memcmp(line.p, known->bytes, known->n) != 0) continue;
+    if (ttm_str_find_char(ttm_str_first(line, line.n - 1), '\r') != TTM_NOT_FOUND) break; /* more than one part */
     s->rank = known->rank;
     scan_runtime(s, ttm_str_from(line, known->n), known->severity);
     return;
