@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* memmem, memrchr */
 #include "base/str.h"
 
 #include <stdlib.h>
@@ -44,8 +44,13 @@ size_t ttm_str_find_char(ttm_str v, char c) {
 }
 
 size_t ttm_str_find_last(ttm_str v, char c) {
+#ifdef __linux__
+  const char *at = v.n ? memrchr(v.p, c, v.n) : NULL;
+  return at ? (size_t)(at - v.p) : TTM_NOT_FOUND;
+#else
   while (v.n && v.p[v.n - 1] != c) v.n--;
   return v.n - 1; /* TTM_NOT_FOUND when none is left */
+#endif
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }

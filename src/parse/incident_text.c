@@ -2,6 +2,7 @@
 #include "parse/incident_text.h"
 
 #include "parse/log_line.h"
+#include "parse/log_mark.h"
 
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 static bool is_word(char c) { return ttm_is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_'; }
@@ -49,96 +50,21 @@ static ttm_str without_source(ttm_str v) {
 
 /* ---- is there anything at all? ---- */
 
-/* Every wording holds one of these, and ordinary text hardly ever the two or three bytes the wide scan looks for in
- * each. A switch, because a table costs a fifth of the reading of a log with many foreign lines. */
-static bool anchor_at(const char *p, size_t n) {
-  ttm_str v = {p, n};
-  switch (n ? p[0] : 0) {
-    case 'F':
-      return ttm_str_starts(v, TTM_LIT("FAT")); /* FATAL; FATL of tt-xla's loguru */
-    case 'H':
-      return ttm_str_starts(v, TTM_LIT("HROW")); /* TT_THROW */
-    case '_':
-      return ttm_str_starts(v, TTM_LIT("_ASSERT")); /* LOG_ASSERT, TT_ASSERT */
-    case 'y':
-      return ttm_str_starts(v, TTM_LIT("y: ")) || ttm_str_starts(v, TTM_LIT("yError")); /* Out of Memory, MemoryError */
-    case 'S':
-      return ttm_str_starts(v, TTM_LIT("Statically "));
-    case 'C':
-      return ttm_str_starts(v, TTM_LIT("Circular buffers on ")) || ttm_str_starts(v, TTM_LIT("Creating trace "));
-    case 'i':
-      return ttm_str_starts(v, TTM_LIT("itical")); /* critical */
-    case 't':
-      return ttm_str_starts(v, TTM_LIT("too large for kernel"));
-    case 'd':
-      return ttm_str_starts(v, TTM_LIT("d_alloc")); /* bad_alloc */
-    case 'u':
-      return ttm_str_starts(v, TTM_LIT("uge")); /* huge pages */
-    case 'n':
-      return ttm_str_starts(v, TTM_LIT("nsafe due")); /* the warning of traces */
-    case 'E':
-      return ttm_str_starts(v, TTM_LIT("E_EXHAUSTED"));
-    case 'U':
-      return ttm_str_starts(v, TTM_LIT("UAllocator: ")); /* DefaultCPUAllocator */
-    default:
-      return false;
-  }
+static uint32_t mark_bit(char c) { return UINT32_C(1) << (c & 31); }
+
+/* Which marks a line holds, by their first bytes. */
+static uint32_t marks_in(ttm_str line) {
+  uint32_t found = 0;
+  ttm_mark mark;
+  for (size_t at = 0; (mark = ttm_mark_find(line, &at, false)) != TTM_MARK_NONE; at++)
+    if (mark == TTM_MARK_INCIDENT) found |= mark_bit(line.p[at]);
+  return found;
 }
 
-typedef unsigned char lanes __attribute__((vector_size(16)));
+bool ttm_incident_is_possible(ttm_str line) { return marks_in(line) != 0; }
 
-static lanes load(const char *p) {
-  lanes v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
-
-static lanes telling_bytes(const char *p) {
-  lanes a = load(p), b = load(p + 1), c = load(p + 2);
-  lanes hit = (lanes)((b == 'A') & ((a == 'F') | (a == '_')));
-  hit |= (lanes)((a == 'H') & (b == 'R'));
-  hit |= (lanes)((a == 'y') & ((b == ':') | (b == 'E')));
-  hit |= (lanes)((a == 'S') & (b == 't'));
-  hit |= (lanes)((a == 'C') & ((b == 'i') | (b == 'r')));
-  hit |= (lanes)((b == 't') & (a == 'i') & (c == 'i'));
-  hit |= (lanes)((b == 'o') & (a == 't') & (c == 'o'));
-  hit |= (lanes)((b == '_') & (((a == 'd') & (c == 'a')) | ((a == 'E') & (c == 'E'))));
-  hit |= (lanes)((a == 'u') & (b == 'g') & (c == 'e'));
-  hit |= (lanes)((a == 'n') & (b == 's') & (c == 'a'));
-  hit |= (lanes)((a == 'U') & (b == 'A'));
-  return hit;
-}
-
-static bool is_zero(lanes v) {
-  uint64_t half[2];
-  memcpy(half, &v, sizeof half);
-  return !(half[0] | half[1]);
-}
-
-static bool anchor_in(ttm_str v, size_t from, size_t to) {
-  for (size_t i = from; i < to; i++) {
-    if (anchor_at(v.p + i, v.n - i)) return true;
-  }
-  return false;
-}
-
-/* Called for every line nobody else wants, so it looks at 64 bytes at once and allocates nothing. */
-bool ttm_incident_is_possible(ttm_str v) {
-  enum { STEP = sizeof(lanes), WIDE = 4 * STEP, READ = STEP + 2 };
-  if (v.n < READ) return anchor_in(v, 0, v.n);
-  size_t i = 0;
-  for (; i + WIDE + 2 <= v.n; i += WIDE) {
-    const char *p = v.p + i;
-    lanes hit = telling_bytes(p) | telling_bytes(p + STEP) | telling_bytes(p + 2 * STEP) | telling_bytes(p + 3 * STEP);
-    if (!is_zero(hit) && anchor_in(v, i, i + WIDE)) return true;
-  }
-  /* The last step overlaps the one before it; no anchor is so short that it could start in the two bytes left over. */
-  for (; i + 2 < v.n; i += STEP) {
-    if (i + READ > v.n) i = v.n - READ;
-    if (!is_zero(telling_bytes(v.p + i)) && anchor_in(v, i, i + STEP)) return true;
-  }
-  return false;
-}
+/* Whether the line may hold TT_FATAL, TT_THROW, LOG_ASSERT. */
+static bool names_macro(uint32_t marks) { return marks & (mark_bit('F') | mark_bit('H') | mark_bit('_')); }
 
 /* ---- reading a sentence ---- */
 
@@ -432,36 +358,38 @@ static ttm_str without_wrapper(ttm_str v) {
 
 typedef struct sentence {
   ttm_str anchor;
+  char mark; /* the first byte of a mark that it holds; 0: none */
   bool (*read)(ttm_str *v, ttm_incident_text *out);
 } sentence;
 
 static const sentence SENTENCES[] = {
-    {TTM_LIT("Out of Memory: "), read_oom},
-    {TTM_LIT("Statically allocated "), read_static_buffers},
-    {TTM_LIT("Circular buffers on service-core range "), read_service_core},
-    {TTM_LIT("Persistent L1 arena is out of memory: "), read_arena},
-    {TTM_LIT("Program size ("), read_program_size},
-    {TTM_LIT("Creating trace buffers of size "), read_trace_region},
-    {TTM_LIT("Trace buffer at address "), read_trace_overlap},
-    {TTM_LIT("std::bad_alloc"), read_host_memory},
-    {TTM_LIT("MemoryError"), read_memory_error},
-    {TTM_LIT("DefaultCPUAllocator: "), read_host_memory},
-    {TTM_LIT("Out of memory: Killed process "), read_host_memory},
-    {TTM_LIT("out of memory: Killed process "), read_host_memory},
-    {TTM_LIT("Mapping a hugepage failed"), read_hugepages},
-    {TTM_LIT("no huge page mount found"), read_hugepages},
-    {TTM_LIT("Hugepages are not allocated"), read_hugepages},
-    {TTM_LIT("Hugepage auxiliary region exhausted"), read_hugepages},
-    {TTM_LIT("Failed to pin pages for hugepage"), read_hugepages},
-    {TTM_LIT("NOC address of a hugepage does not match"), read_hugepages},
-    {TTM_LIT("IOMMU is required for sysmem without hugepages"), read_hugepages},
-    {TTM_LIT("open_hugepage_file failed"), read_hugepages},
-    {TTM_LIT("RESOURCE_EXHAUSTED: "), read_exhausted},
+    {TTM_LIT("Out of Memory: "), 'y', read_oom},
+    {TTM_LIT("Statically allocated "), 'S', read_static_buffers},
+    {TTM_LIT("Circular buffers on service-core range "), 'C', read_service_core},
+    {TTM_LIT("Persistent L1 arena is out of memory: "), 'y', read_arena},
+    {TTM_LIT("Program size ("), 't', read_program_size},
+    {TTM_LIT("Creating trace buffers of size "), 'C', read_trace_region},
+    {TTM_LIT("Trace buffer at address "), 0, read_trace_overlap},
+    {TTM_LIT("std::bad_alloc"), 'd', read_host_memory},
+    {TTM_LIT("MemoryError"), 'y', read_memory_error},
+    {TTM_LIT("DefaultCPUAllocator: "), 'U', read_host_memory},
+    {TTM_LIT("Out of memory: Killed process "), 'y', read_host_memory},
+    {TTM_LIT("out of memory: Killed process "), 'y', read_host_memory},
+    {TTM_LIT("Mapping a hugepage failed"), 'u', read_hugepages},
+    {TTM_LIT("no huge page mount found"), 'u', read_hugepages},
+    {TTM_LIT("Hugepages are not allocated"), 'u', read_hugepages},
+    {TTM_LIT("Hugepage auxiliary region exhausted"), 'u', read_hugepages},
+    {TTM_LIT("Failed to pin pages for hugepage"), 'u', read_hugepages},
+    {TTM_LIT("NOC address of a hugepage does not match"), 'u', read_hugepages},
+    {TTM_LIT("IOMMU is required for sysmem without hugepages"), 'u', read_hugepages},
+    {TTM_LIT("open_hugepage_file failed"), 'u', read_hugepages},
+    {TTM_LIT("RESOURCE_EXHAUSTED: "), 'E', read_exhausted},
 };
 
-static bool find_sentence(ttm_str line, ttm_incident_text *out) {
+static bool find_sentence(ttm_str line, uint32_t marks, ttm_incident_text *out) {
   for (size_t s = 0; s < sizeof SENTENCES / sizeof *SENTENCES; s++) {
     ttm_str anchor = SENTENCES[s].anchor;
+    if (SENTENCES[s].mark && !(marks & mark_bit(SENTENCES[s].mark))) continue;
     size_t from = 0;
     for (;;) {
       size_t found = ttm_str_find(ttm_str_from(line, from), anchor);
@@ -603,19 +531,19 @@ static bool find_level(ttm_str line, ttm_str level, bool name_column, ttm_incide
 
 /* "TT_FATAL: msg", and the exception on one line: "TT_FATAL @ f.cpp:1: cond\ninfo:\nmsg\nbacktrace:" with written-out
  * breaks. */
-static bool find_marked(ttm_str line, ttm_incident_text *out) {
-  static const ttm_str marks[] = {TTM_LIT("TT_FATAL: "), TTM_LIT("TT_THROW: "), TTM_LIT("TT_ASSERT: "),
-                                  TTM_LIT("FATL| ")};
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-    size_t at = ttm_str_find(line, marks[i]);
-    if (at != TTM_NOT_FOUND) return is_fatal(line, at + marks[i].n, out);
+static bool find_macro(ttm_str line, bool named, ttm_incident_text *out) {
+  static const ttm_str macros[] = {TTM_LIT("TT_FATAL: "), TTM_LIT("TT_THROW: "), TTM_LIT("TT_ASSERT: "),
+                                   TTM_LIT("FATL| ")};
+  for (size_t i = 0; named && i < sizeof macros / sizeof *macros; i++) {
+    size_t at = ttm_str_find(line, macros[i]);
+    if (at != TTM_NOT_FOUND) return is_fatal(line, at + macros[i].n, out);
   }
   size_t info = ttm_str_find(line, TTM_LIT("\\ninfo:\\n"));
   if (info != TTM_NOT_FOUND && ttm_str_contains(ttm_str_first(line, info), TTM_LIT("TT_"))) {
     return is_fatal(line, info + sizeof "\\ninfo:\\n" - 1, out);
   }
   static const ttm_str sites[] = {TTM_LIT("LOG_ASSERT @ "), TTM_LIT("LOG_FATAL @ ")};
-  for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {
+  for (size_t i = 0; named && i < sizeof sites / sizeof *sites; i++) {
     size_t at = ttm_str_find(line, sites[i]);
     if (at != TTM_NOT_FOUND) return is_fatal(line, at, out);
   }
@@ -623,19 +551,22 @@ static bool find_marked(ttm_str line, ttm_incident_text *out) {
 }
 
 bool ttm_incident_parse(ttm_str line, ttm_incident_text *out) {
-  if (!ttm_incident_is_possible(line)) return false;
-  if (find_sentence(line, out) || find_marked(line, out)) return true;
-  return find_level(line, TTM_LIT("FATAL"), false, out) || find_level(line, TTM_LIT("critical"), true, out);
+  uint32_t marks = marks_in(line);
+  if (!marks) return false;
+  if (find_sentence(line, marks, out) || find_macro(line, names_macro(marks), out)) return true;
+  return (marks & mark_bit('F') && find_level(line, TTM_LIT("FATAL"), false, out)) ||
+         (marks & mark_bit('i') && find_level(line, TTM_LIT("critical"), true, out));
 }
 
 bool ttm_incident_parse_info(ttm_str line, ttm_incident_text *out) {
-  if (ttm_incident_is_possible(line) && find_sentence(line, out)) return true;
+  uint32_t marks = marks_in(line);
+  if (marks && find_sentence(line, marks, out)) return true;
   ttm_str text = without_wrapper(line);
   return text.n && is_fatal(text, 0, out);
 }
 
 bool ttm_incident_is_header(ttm_str line) {
-  if (!ttm_incident_is_possible(line)) return false;
+  if (!names_macro(marks_in(line))) return false;
   static const ttm_str marks[] = {TTM_LIT("TT_FATAL @ "), TTM_LIT("TT_THROW @ "), TTM_LIT("TT_ASSERT @ ")};
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     size_t at = ttm_str_find(line, marks[i]);

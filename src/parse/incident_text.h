@@ -62,7 +62,7 @@ typedef struct ttm_incident_text {
 /* A fatal error of which nothing is known. */
 void ttm_incident_clear(ttm_incident_text *out);
 
-/* The cheap first look (64 bytes at a time): false means that neither ttm_incident_parse nor ttm_incident_is_header can
+/* The cheap first look: false means that neither ttm_incident_parse nor ttm_incident_is_header can
  * say yes. Both ask it themselves; a caller that wants both asks once. */
 bool ttm_incident_is_possible(ttm_str line);
 

@@ -29,24 +29,23 @@ static ttm_str skip_space(ttm_str v) {
 static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /* True when v follows the pattern: 'd' a digit, anything else itself. */
-static bool looks_like(ttm_str v, const char *pattern) {
-  size_t n = strlen(pattern);
-  if (v.n < n) return false;
-  for (size_t i = 0; i < n; i++)
-    if (pattern[i] == 'd' ? !ttm_is_digit(v.p[i]) : v.p[i] != pattern[i]) return false;
+static bool looks_like(ttm_str v, ttm_str pattern) {
+  if (v.n < pattern.n) return false;
+  for (size_t i = 0; i < pattern.n; i++)
+    if (pattern.p[i] == 'd' ? !ttm_is_digit(v.p[i]) : v.p[i] != pattern.p[i]) return false;
   return true;
 }
 
-bool ttm_log_line_has_date(ttm_str message) { return looks_like(message, "dddd-dd-dd dd:dd:dd"); }
+bool ttm_log_line_has_date(ttm_str message) { return looks_like(message, TTM_LIT("dddd-dd-dd dd:dd:dd")); }
 
 bool ttm_log_line_is_loguru(ttm_str message) {
-  return looks_like(message, "dddd-dd-dd dd:dd:dd.ddd (") &&
+  return looks_like(message, TTM_LIT("dddd-dd-dd dd:dd:dd.ddd (")) &&
          ttm_str_contains(ttm_str_first(message, 48), TTM_LIT("s) ["));
 }
 
 /* `2026-05-14T01:00:31.7554321Z ` as GitHub puts before every line. */
 static ttm_str skip_ci_time(ttm_str v) {
-  if (!looks_like(v, "dddd-dd-ddTdd:dd:dd")) return v;
+  if (!looks_like(v, TTM_LIT("dddd-dd-ddTdd:dd:dd"))) return v;
   size_t i = 19;
   while (i < v.n && (ttm_is_digit(v.p[i]) || v.p[i] == '.')) i++;
   if (i >= v.n || v.p[i] != 'Z') return v;
@@ -79,7 +78,7 @@ static ttm_log_severity take_severity(ttm_str *v) {
       {TTM_LIT("WARNING"), TTM_SEV_WARNING}, {TTM_LIT("ERROR"), TTM_SEV_ERROR}, {TTM_LIT("FATAL"), TTM_SEV_FATAL},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (ttm_str_take(v, words[i].word)) return words[i].severity;
+    if (v->n && v->p[0] == words[i].word.p[0] && ttm_str_take(v, words[i].word)) return words[i].severity;
   return TTM_SEV_NONE;
 }
 
@@ -106,39 +105,46 @@ static size_t find_bar(ttm_str v, size_t from) {
   }
 }
 
-/* Finds `Type | LEVEL | ` anywhere in v. The runtime right-aligns its level (one blank before the second bar); Python's and
- * tt-metal's loggers pad it on the right, which tells them apart. */
+/* The runtime right-aligns its level (one blank before the second bar); Python's and tt-metal's loggers pad it on the right, which tells
+ * them apart. */
+bool ttm_log_line_bar(ttm_str v, size_t bar, ttm_log_line *out) {
+  size_t word = type_word(v, bar);
+  if (word == TTM_NOT_FOUND) return false;
+  ttm_str at = skip_space(ttm_str_from(v, bar + 3));
+  ttm_log_severity severity = take_severity(&at);
+  if (severity == TTM_SEV_NONE) return false;
+  at = skip_escapes(at);
+  if (!ttm_str_take(&at, TTM_LIT(" | "))) return false;
+  out->runtime = true;
+  out->severity = (uint8_t)severity;
+  out->message = at;
+  out->stable = only_space(ttm_str_first(v, word));
+  return true;
+}
+
+/* Finds `Type | LEVEL | ` anywhere in v. */
 static bool find_runtime(ttm_str v, ttm_log_line *out) {
   size_t from = 0;
   for (int tries = 0; tries < 8; tries++) {
     size_t bar = find_bar(v, from);
     if (bar == TTM_NOT_FOUND) return false;
+    if (ttm_log_line_bar(v, bar, out)) return true;
     from = bar + 2;
-    size_t word = type_word(v, bar);
-    if (word == TTM_NOT_FOUND) continue;
-    ttm_str at = skip_space(ttm_str_from(v, bar + 3));
-    ttm_log_severity severity = take_severity(&at);
-    if (severity == TTM_SEV_NONE) continue;
-    at = skip_escapes(at);
-    if (!ttm_str_take(&at, TTM_LIT(" | "))) continue;
-    out->runtime = true;
-    out->severity = (uint8_t)severity;
-    out->message = at;
-    out->stable = only_space(ttm_str_first(v, word));
-    return true;
   }
   return false;
 }
 
+ttm_str ttm_log_line_text(ttm_str line, uint16_t *rank) {
+  *rank = TTM_NO_RANK;
+  ttm_str v = skip_rank_tag(skip_ci_time(line), rank);
+  return *rank != TTM_NO_RANK ? skip_ci_time(v) : v;
+}
+
 ttm_log_line ttm_log_line_read(ttm_str line) {
-  ttm_log_line out = {.rank = TTM_NO_RANK};
+  ttm_log_line out = {0};
   if (line.n && line.p[line.n - 1] == '\r') line.n--;
-  ttm_str v = skip_ci_time(line);
-  bool timed = v.p != line.p;
-  v = skip_rank_tag(v, &out.rank);
-  v = out.rank != TTM_NO_RANK ? skip_ci_time(v) : v;
-  out.message = v;
-  if (find_runtime(v, &out) && timed) out.stable = false;
+  out.message = ttm_log_line_text(line, &out.rank);
+  if (find_runtime(out.message, &out) && skip_ci_time(line).p != line.p) out.stable = false;
   return out;
 }
 
@@ -169,7 +175,7 @@ bool ttm_log_line_time(ttm_str line, uint64_t *ns, char *between) {
   uint16_t rank;
   ttm_str v = skip_escapes(skip_rank_tag(line, &rank));
   if (v.n && v.p[0] == '[') v = ttm_str_from(v, 1);
-  if (!looks_like(v, "dddd-dd-dd dd:dd:dd") && !looks_like(v, "dddd-dd-ddTdd:dd:dd")) return false;
+  if (!looks_like(v, TTM_LIT("dddd-dd-dd dd:dd:dd")) && !looks_like(v, TTM_LIT("dddd-dd-ddTdd:dd:dd"))) return false;
   uint64_t year = digits(v, 0, 4), month = digits(v, 5, 2), day = digits(v, 8, 2), hour = digits(v, 11, 2),
            minute = digits(v, 14, 2), second = digits(v, 17, 2), offset = 0;
   if (year < 1971 || year > 2500 || !month || month > 12 || !day || day > 31 || hour > 23 || minute > 59 || second > 60)
@@ -178,7 +184,7 @@ bool ttm_log_line_time(ttm_str line, uint64_t *ns, char *between) {
   v = ttm_str_from(v, 19);
   uint64_t fraction = take_fraction(&v),
            seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
-  bool zone = looks_like(v, "+dd:dd") || looks_like(v, "-dd:dd");
+  bool zone = looks_like(v, TTM_LIT("+dd:dd")) || looks_like(v, TTM_LIT("-dd:dd"));
   if (zone) offset = digits(v, 1, 2) * 3600 + digits(v, 4, 2) * 60;
   seconds = zone && v.p[0] == '-' ? seconds + offset : seconds - offset;
   *ns = seconds * 1000000000 + fraction;

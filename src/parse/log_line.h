@@ -28,6 +28,11 @@ typedef struct ttm_log_line {
 /* `line` has no line end. Views point into it. Any bytes are fine. */
 ttm_log_line ttm_log_line_read(ttm_str line);
 
+/* Two steps of it. What stands behind CI time stamp and rank tag. */
+ttm_str ttm_log_line_text(ttm_str line, uint16_t *rank);
+/* Whether the " | " at `bar` ends the type of a runtime line; fills `out` but for its rank. */
+bool ttm_log_line_bar(ttm_str text, size_t bar, ttm_log_line *out);
+
 /* Length of the terminal escape sequence at p (CSI ... final byte), 0 when there is none. */
 size_t ttm_escape_length(ttm_str at);
 

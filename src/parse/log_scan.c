@@ -3,6 +3,7 @@
 
 #include "parse/incident_text.h"
 #include "parse/log_line.h"
+#include "parse/log_mark.h"
 
 /* What one call of ttm_scanner_scan knows while it walks the chunk. */
 typedef struct scan {
@@ -29,6 +30,7 @@ typedef struct scan {
   bool rest_debug;             /* printed at DEBUG level, as in 2025 */
   bool debug;                  /* the line at hand is */
   bool after_frame;            /* the line before was a frame of a traceback */
+  bool foreign;                /* the line before was none of the runtime's: those after it will not be either */
   bool after_dram;             /* the line at hand was a DRAM line */
   uint32_t block;              /* of the last operation, or TTM_NO_BLOCK when it is not known ... */
   uint32_t previous;           /* ... and of the one before it */
@@ -55,6 +57,7 @@ static ttm_event *add_event(scan *s, ttm_event_kind kind, ttm_str text) {
 
 /* ---- Runtime lines ------------------------------------------------------------------------------------------------- */
 
+/* From the start of a line to its end, with nothing before or behind that \r separates. */
 static bool is_line(const scan *s, const char *at, const char *end) {
   return (at == s->chunk->data || at[-1] == '\n') && end < s->chunk->data + s->chunk->n && *end == '\n';
 }
@@ -140,7 +143,7 @@ static ttm_block_part text_part(const ttm_event *e, uint32_t start) {
 /* A whole line followed by `next` at once, both of one rank. */
 static bool stands_before(const scan *s, const ttm_event *e, const ttm_event *next) {
   return e->rank == next->rank && e->line + 1 == next->line && e->line_end + 1 == next->line_at &&
-is_line(s, s->chunk->data + e->line_at, s->chunk->data + e->line_end) && e->text_at + e->text_n == e->line_end;
+         is_line(s, s->chunk->data + e->line_at, s->chunk->data + e->line_end) && e->text_at + e->text_n == e->line_end;
 }
 
 /* After a DRAM line: are it and the two lines before an operation with its block? */
@@ -324,6 +327,7 @@ static void scan_operation(scan *s, ttm_str text) {
 static void scan_runtime(scan *s, ttm_str m, uint8_t severity) {
   ttm_scan_counts *counts = &s->out->counts;
   counts->runtime_lines++;
+  s->foreign = false;
   s->debug = severity == TTM_SEV_DEBUG || severity == TTM_SEV_TRACE;
   counts->debug_lines += s->debug;
   if (m.n && m.p[m.n - 1] == '\r') m.n--;
@@ -400,7 +404,43 @@ static void scan_foreign(scan *s, ttm_str m) {
     else if (ttm_str_contains(m, TTM_LIT("END OF MLIR MODULE")))
       add_event(s, TTM_EV_DUMP_END, m);
   }
-  s->out->counts.loguru_lines += ttm_log_line_is_loguru(m);
+  s->out->counts.loguru = s->out->counts.loguru || ttm_log_line_is_loguru(m);
+}
+
+/* ---- Lines that hold nothing ------------------------------------------------------------------------------------------ */
+
+typedef uint8_t lanes __attribute__((vector_size(16)));
+
+static uint32_t count_line_ends(const char *at, const char *end) {
+  enum { STEP = sizeof(lanes), MOST = UINT8_MAX };
+  uint32_t n = 0;
+  while (end - at >= STEP) {
+    lanes sums = {0}, bytes;
+    for (int i = 0; i < MOST && end - at >= STEP; i++, at += STEP) {
+      memcpy(&bytes, at, STEP);
+      sums -= (lanes)(bytes == '\n');
+    }
+    for (int i = 0; i < STEP; i++) n += sums[i];
+  }
+  while (at < end) n += *at++ == '\n';
+  return n;
+}
+
+/* Moves *at to the next line that holds a mark; that of the first loguru line is only noted. */
+static void skip_lines(scan *s, const char **at, const char *end) {
+  ttm_str text = {*at, (size_t)(end - *at)};
+  const char *start;
+  uint16_t rank;
+  for (size_t i = 0;; i++) {
+    ttm_mark mark = ttm_mark_find(text, &i, !s->out->counts.loguru);
+    start = mark ? text.p + ttm_str_find_last(ttm_str_first(text, i), '\n') + 1 : end;
+    ttm_str line = {start, (size_t)(text.p + i + 4 - start)};
+    /* The parts of a line are looked at one by one. */
+    if (mark != TTM_MARK_LOGURU || ttm_str_find_char(line, '\r') != TTM_NOT_FOUND) break;
+    s->out->counts.loguru = ttm_log_line_is_loguru(ttm_log_line_text(line, &rank));
+  }
+  s->line += count_line_ends(*at, start);
+  *at = start;
 }
 
 /* ---- Lines --------------------------------------------------------------------------------------------------------- */
@@ -421,6 +461,7 @@ static void remember_prefix(ttm_scanner *sc, ttm_str line, const ttm_log_line *r
 static void scan_slowly(scan *s, ttm_str line) {
   const char *whole_end = s->line_end;
   s->rank = TTM_NO_RANK;
+  s->foreign = true;
   if (line.n && line.p[line.n - 1] == '\r') line.n--;
   for (;;) {
     size_t cut = ttm_str_find_char(line, '\r');
@@ -461,12 +502,18 @@ int ttm_scanner_scan(ttm_scanner *scanner, const ttm_chunk *chunk, ttm_scanned *
             .out = out,
             .chunk = chunk,
             .seed = ttm_hash_seed(),
+            .foreign = true,
             .block = TTM_NO_BLOCK,
             .previous = TTM_NO_BLOCK,
             .next_block = TTM_NO_BLOCK};
   const char *at = chunk->data, *end = at + chunk->n;
   while (at < end) {
     if (s.next_block != TTM_NO_BLOCK && scan_known_block(&s, &at, end)) continue;
+    if (s.foreign && !s.after_frame) {
+      s.foreign = false;
+      skip_lines(&s, &at, end);
+      continue;
+    }
     const char *line_end = memchr(at, '\n', (size_t)(end - at));
     const char *stop = line_end ? line_end : end;
     s.line_at = at;

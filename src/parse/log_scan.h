@@ -71,7 +71,8 @@ typedef struct ttm_rest {
 /* Counts that need no event. */
 typedef struct ttm_scan_counts {
   uint64_t lines; /* line ends */
-  uint64_t runtime_lines, debug_lines, loguru_lines;
+  uint64_t runtime_lines, debug_lines;
+  bool loguru; /* there are loguru lines */
 } ttm_scan_counts;
 
 /* A prefix seen before, so that the next line with it costs one comparison. */

@@ -49,7 +49,7 @@ int ttm_profile_diagnose(const ttm_profile *p, ttm_error *err) {
         "Either compilation failed before anything ran, or tt-mlir was built without TT_RUNTIME_DEBUG=ON\n"
         "(CMAKE_BUILD_TYPE=Debug alone does not turn it on)." CAPTURE,
         path, (unsigned long long)seen->dumps);
-  if (seen->loguru_lines)
+  if (seen->loguru)
     return ttm_error_set(
         err, TTM_ENODATA,
         "%s has tt-xla log lines, but not a line of the runtime: standard output was not captured, or tt-mlir\n"

@@ -430,12 +430,12 @@ typedef struct ttm_seen {
   uint64_t op_lines, blocks, submit_blocks, bare_blocks, deallocations, get_devices, retained;
   uint64_t runtime_lines; /* lines of the tt-mlir runtime logger */
   uint64_t debug_lines;   /* those at DEBUG or TRACE */
-  uint64_t loguru_lines;  /* PJRT lines */
   uint64_t dumps;         /* "MLIR Module" headers */
   uint64_t bad_op_lines;  /* operation lines that do not parse: cut or torn */
   uint64_t bad_blocks;    /* memory lines that do not parse */
   uint64_t unpaired;      /* blocks whose operation line is missing although the log has operation lines */
   uint64_t unfinished;    /* programs without their Finished line */
+  bool loguru;            /* there are lines of tt-xla's own logger */
   bool cut;               /* the input ends inside a line or a block */
   const char *damage;     /* why a packed input ended early; NULL */
   bool looks_like_binary;

@@ -170,6 +170,58 @@ static void test_line_changes(void **state) {
   free(changed);
 }
 
+/* Two lines as the parts of one, which begins the text: its prefix is news to the new scanner only. */
+static void test_parts_of_a_line(void **state) {
+  (void)state;
+  char *changed = malloc(small.n);
+  for (const char *at = small.p, *end; (end = memchr(at, '\n', (size_t)(small.p + small.n - at))); at = end + 1) {
+    size_t n = (size_t)(small.p + small.n - at);
+    memcpy(changed, at, n);
+    changed[end - at] = '\r';
+    compare((ttm_str){changed, n});
+  }
+  free(changed);
+}
+
+/* Lines that hold something, wherever they stand between lines that do not. */
+static void test_lines_that_hold_nothing(void **state) {
+  (void)state;
+  static const char *const telling[] = {
+      "[1,3]<stdout>:RuntimeError: TT_FATAL @ a.cpp:5: x\n",
+      "  File \"model.py\", line 17, in forward\n    x = ttnn.add(a, b)\n",
+      "2026-03-04 20:02:35.792 (   1.274s) [ F2B2A480] module_builder.cc:1279  1| MLIR Module ttnn:\n",
+      "2026-03-04 20:02:35.792 (   1.274s) [ F2B2A480] device_instance.cc:78  1| of bars | and (2s) [x]\n",
+      "10 %|###   | 1/9\r2026-03-04 20:02:35.792 (   1.274s) [ F2B2A480] x.cc:78  1| y\n",
+      "tests/x.py::test[y]   RuntimeTTNN |    DEBUG | Starting execution of program: main\n",
+  };
+  static const size_t events[] = {1, 2, 1, 0, 0, 1}, loguru[] = {0, 0, 1, 1, 1, 0};
+  for (size_t k = 0; k < sizeof telling / sizeof *telling; k++) {
+    for (size_t pad = 0; pad < 150; pad++) {
+      ttm_scanner scanner = {0};
+      ttm_scanned out = {0};
+      ttm_buf log = {0};
+      for (size_t i = 0; i < pad; i++) ttm_buf_char(&log, i % 23 == 22 ? '\n' : "Fil| (Sta"[i % 9]);
+      ttm_buf_puts(&log, pad % 2 ? "\n\n" : "\n");
+      size_t line = pad / 23 + 1 + pad % 2, at = log.n;
+      ttm_buf_puts(&log, telling[k]);
+      for (size_t i = 0; i < pad; i++) ttm_buf_char(&log, i % 31 == 30 ? '\n' : 'y');
+      ttm_str text = heap_view(ttm_buf_str(&log));
+      scan(&scanner, text, &out);
+      assert_int_equal(out.events.n, events[k]);
+      assert_int_equal(out.counts.loguru, loguru[k]);
+      if (out.events.n) assert_int_equal(out.events.at[0].line, line);
+      if (out.events.n) assert_int_equal(out.events.at[0].line_at, at);
+      size_t line_ends = 0;
+      for (size_t i = 0; i < text.n; i++) line_ends += text.p[i] == '\n';
+      assert_int_equal(out.counts.lines, line_ends);
+      free((void *)text.p);
+      ttm_buf_free(&log);
+      ttm_scanned_free(&out);
+      ttm_scanner_free(&scanner);
+    }
+  }
+}
+
 /* More than it keeps: it forgets and goes on. */
 static void test_forgets(void **state) {
   (void)state;
@@ -201,8 +253,10 @@ static void test_forgets(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_knows_blocks), cmocka_unit_test(test_same_log),     cmocka_unit_test(test_prefixes),
-      cmocka_unit_test(test_byte_flips),   cmocka_unit_test(test_line_changes), cmocka_unit_test(test_forgets),
+      cmocka_unit_test(test_knows_blocks),    cmocka_unit_test(test_same_log),
+      cmocka_unit_test(test_prefixes),        cmocka_unit_test(test_byte_flips),
+      cmocka_unit_test(test_line_changes),    cmocka_unit_test(test_forgets),
+      cmocka_unit_test(test_parts_of_a_line), cmocka_unit_test(test_lines_that_hold_nothing),
   };
   return cmocka_run_group_tests(tests, load, unload);
 }

@@ -424,7 +424,7 @@ int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanne
   seen->lines += scanned->counts.lines;
   seen->runtime_lines += scanned->counts.runtime_lines;
   seen->debug_lines += scanned->counts.debug_lines;
-  seen->loguru_lines += scanned->counts.loguru_lines;
+  seen->loguru = seen->loguru || scanned->counts.loguru;
   const char *end = chunk->data + chunk->n;
   const char *taken = chunk->data; /* dump lines up to here are collected */
   log->last_whole.rest = NULL;

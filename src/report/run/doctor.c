@@ -85,7 +85,7 @@ static uint32_t first_dump(const ttm_profile *p) {
 static void check_dumps(ttm_doctor *d, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   uint32_t first = first_dump(p), last_op = p->ops.n ? p->ops.at[p->ops.n - 1].line : TTM_NONE;
-  if (!seen->dumps && !seen->loguru_lines)
+  if (!seen->dumps && !seen->loguru)
     ttm_doctor_finding(
         d, "no module dumps and no tt-xla lines",
         "Weight names and IR are unknown. Module dumps go to standard error: it was not logged together with standard "
