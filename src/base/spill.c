@@ -76,11 +76,11 @@ static void before_fork(void) { pthread_mutex_lock(&lock); }
 
 static void after_fork(void) { pthread_mutex_unlock(&lock); }
 
-/* Threads stay behind. What the child writes is its own, as with all its memory. */
+/* Threads stay behind. What the child writes is its own, as with all its memory, or it ends here. */
 static void in_child(void) {
   watched = false;
   for (block *b = blocks; b < blocks + BLOCKS; b++) {
-    if (b->at) mmap(b->at, b->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, b->fd, 0);
+    if (b->at && mmap(b->at, b->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, b->fd, 0) == MAP_FAILED) abort();
     b->inherited = true;
   }
   pthread_mutex_unlock(&lock);

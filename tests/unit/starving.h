@@ -3,7 +3,8 @@
  * src/base/alloc.c out of its program. starve_walk() refuses every allocation of a piece of work in turn, once alone and once with
  * all that follow it, and sees that no block is kept.
  *
- * A walk of many allocations takes even steps, other ones each way; with TTMEM_STARVE=all (make starve) it leaves out none. */
+ * A walk of many allocations takes even steps, other ones each way; with TTMEM_STARVE=all (make starve) it leaves out none,
+ * with a number it takes that many. */
 #ifndef TTM_TESTS_STARVING_H
 #define TTM_TESTS_STARVING_H
 
@@ -56,8 +57,9 @@ void ttm_free(void *p) {
 }
 
 static inline long starve_step(long used) {
-  const char *all = getenv("TTMEM_STARVE");
-  return all && !strcmp(all, "all") ? 1 : 1 + used / STARVE_RUNS;
+  const char *runs = getenv("TTMEM_STARVE");
+  if (runs && !strcmp(runs, "all")) return 1;
+  return 1 + used / (runs && atol(runs) > 0 ? atol(runs) : STARVE_RUNS);
 }
 
 /* Does its work with the allocations that `allowed` grants, and judges what came of it. The first call has plenty; false says that
