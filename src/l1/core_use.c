@@ -220,7 +220,8 @@ enum { CORES = TTM_CORE_LIMIT * TTM_CORE_LIMIT, ALL = TTM_PROGRAM_KINDS, MOST_DE
 typedef struct grid {
   uint32_t device;
   bool used;
-  uint32_t rows; /* that were touched: most programs use few of them */
+  uint32_t rows, columns; /* that were touched: most programs use few of them */
+  unsigned kinds;         /* a bit each */
   uint64_t on[TTM_PROGRAM_KINDS + 1][CORES];
   uint64_t most[TTM_PROGRAM_KINDS + 1];
   uint32_t where; /* core of most[ALL] */
@@ -416,14 +417,18 @@ static const grid *fullest_grid(const walk *w) {
 
 static void clear_grid(grid *g) {
   if (!g->used) return;
-  for (int k = 0; k <= ALL; k++) memset(g->on[k], 0, (size_t)g->rows * TTM_CORE_LIMIT * sizeof *g->on[k]);
+  for (int k = 0; k <= ALL; k++)
+    for (uint32_t y = 0; g->kinds >> k & 1 && y < g->rows; y++)
+      memset(&g->on[k][y * TTM_CORE_LIMIT], 0, g->columns * sizeof *g->on[k]);
   memset(g->most, 0, sizeof g->most);
-  g->where = g->rows = 0;
+  g->where = g->rows = g->columns = g->kinds = 0;
   g->used = false;
 }
 
 static void put_on(grid *g, int kind, ttm_core_range r, uint64_t bytes) {
   if (r.y1 >= g->rows) g->rows = r.y1 + 1u;
+  if (r.x1 >= g->columns) g->columns = r.x1 + 1u;
+  g->kinds |= 1u << kind | 1u << ALL;
   for (uint32_t y = r.y0; y <= r.y1; y++) {
     for (uint32_t x = r.x0; x <= r.x1; x++) {
       uint32_t core = y * TTM_CORE_LIMIT + x;
@@ -463,7 +468,7 @@ static int add_program_buffer(walk *w, uint32_t event) {
   w->function = e->function;
   w->op = e->op;
   if ((rc = add_to_program(&w->regions, event, &cores))) return rc;
-  if (e->alias & TTM_ALIAS) return TTM_OK;
+  if (e->alias & TTM_ALIAS || w->regions.views) return TTM_OK; /* views are of addresses, not of sums */
   grid *g = grid_of(w, e->device);
   if (!g) return TTM_ENOMEM;
   g->used = true;
@@ -493,7 +498,7 @@ static int take_event(walk *w, uint32_t event) {
       if ((rc = note_tensor(&w->regions, e->row, true))) return rc;
       raise_to(&w->out->summed, ttm_add_sat(w->program_sum, ttm_add_sat(w->tensors, w->small)));
       if (b->memory != TTM_L1 && b->memory != TTM_L1_SMALL) return TTM_OK;
-      if (w->regions.views && !w->has_buffers && ttm_core_views_allocation(w->regions.views, event)) return TTM_ENOMEM;
+      if (w->regions.views) return w->has_buffers ? TTM_OK : ttm_core_views_allocation(w->regions.views, event);
       return note_moment(w, fullest_grid(w), event);
     case TTM_EVENT_FREE:
       if (!b) return TTM_OK;
