@@ -169,7 +169,8 @@ typedef struct ttm_capture_reader {
   ttm_json_pull json;
   ttm_capture_facts facts;
   ttm_capture_node node;
-  ttm_buf texts; /* of the node */
+  ttm_buf texts;  /* of the node ... */
+  unsigned given; /* ... a bit per ttm_node_text */
   TTM_VEC(ttm_key_step) steps;
   int state;
   bool wants_arguments;

@@ -232,13 +232,18 @@ ttm_json_kind ttm_json_peek(ttm_json_pull *j) {
   return (ttm_json_kind)kinds[(unsigned char)next_byte(j)];
 }
 
-bool ttm_json_enter(ttm_json_pull *j, char bracket) {
-  if (next_byte(j) != bracket) return fail(j, TTM_EFORMAT, bracket == '{' ? "no object here" : "no array here");
+/* The bracket has been seen. */
+static bool enter(ttm_json_pull *j) {
   if (j->depth == MOST_DEPTH) return fail(j, TTM_EFORMAT, "nested too deeply");
   j->depth++;
   j->at++;
   j->fresh = true;
   return true;
+}
+
+bool ttm_json_enter(ttm_json_pull *j, char bracket) {
+  if (next_byte(j) == bracket) return enter(j);
+  return fail(j, TTM_EFORMAT, bracket == '{' ? "no object here" : "no array here");
 }
 
 static bool leave(ttm_json_pull *j) {
@@ -322,7 +327,7 @@ bool ttm_json_digits(ttm_json_pull *j, int64_t *out) {
   int64_t number = 0;
   size_t n = 0;
   for (; n < MOST && ttm_is_digit(p[n]); n++) number = number * 10 + (p[n] - '0');
-  if (!n || is_word(p[n]) || j->at + n >= j->n) return false;
+  if (!n || (p[n] != ',' && is_word(p[n])) || j->at + n >= j->n) return false;
   j->at += n;
   *out = number;
   return true;
@@ -376,8 +381,7 @@ bool ttm_json_value(ttm_json_pull *j, ttm_json_scalar *out) {
 }
 
 bool ttm_json_enter_if(ttm_json_pull *j, char bracket) {
-  ttm_json_kind kind = bracket == '{' ? TTM_JSON_OBJECT : TTM_JSON_ARRAY;
-  return ttm_json_peek(j) == kind ? ttm_json_enter(j, bracket) : (ttm_json_skip(j), false);
+  return next_byte(j) == bracket ? enter(j) : (ttm_json_skip(j), false);
 }
 
 bool ttm_json_integer(const ttm_json_scalar *v, int64_t *out) {

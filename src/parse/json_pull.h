@@ -79,9 +79,21 @@ typedef struct ttm_json_gap {
 /* The gap that the last ttm_json_key has read, which began at the position `from` on `line` with `unescaped` cleared. False when
  * it is too long, not as the input has it, or gone. */
 bool ttm_json_gap_since(ttm_json_pull *j, uint64_t from, uint64_t line, bool closes, ttm_json_gap *out);
-/* True when that gap comes next: it is taken as ttm_json_key takes it. Gaps before the first key are no others. */
+
+/* As memcmp tells, without the call: gaps are short. */
+static inline bool ttm_json_same(const char *a, const char *b, size_t n) {
+  enum { STRIDE = 8, HALF = 4 };
+  if (n < HALF) return memcmp(a, b, n) == 0;
+  if (n < STRIDE) return memcmp(a, b, HALF) == 0 && memcmp(a + n - HALF, b + n - HALF, HALF) == 0;
+  for (size_t i = 0; i + STRIDE < n; i += STRIDE)
+    if (memcmp(a + i, b + i, STRIDE) != 0) return false;
+  return memcmp(a + n - STRIDE, b + n - STRIDE, STRIDE) == 0;
+}
+
+/* True when that gap comes next: it is taken as ttm_json_key takes it. One that was read before the first key of an
+ * object is taken only there, any other one only behind a key. */
 static inline bool ttm_json_take_gap(ttm_json_pull *j, const ttm_json_gap *gap) {
-  if (j->n - j->at < gap->n || memcmp(j->buf + j->at, gap->text, gap->n) != 0) return false;
+  if (j->n - j->at < gap->n || !ttm_json_same(j->buf + j->at, gap->text, gap->n)) return false;
   j->at += gap->n;
   j->line += gap->lines;
   j->depth -= gap->closes;
@@ -89,7 +101,14 @@ static inline bool ttm_json_take_gap(ttm_json_pull *j, const ttm_json_gap *gap) 
   return true;
 }
 
-/* Takes a number of at most 18 digits, as most are; false when something else comes. Blanks must have been passed. */
+/* Takes an empty array, as most are; false when something else comes. Blanks must have been passed. */
+static inline bool ttm_json_take_empty(ttm_json_pull *j) {
+  if (j->buf[j->at] != '[' || j->buf[j->at + 1] != ']') return false;
+  j->at += 2;
+  return true;
+}
+
+/* Takes a number of at most 18 digits, as most have. */
 bool ttm_json_digits(ttm_json_pull *j, int64_t *out);
 
 /* The integer a scalar is: a number without a fraction, or a string that is nothing but one ("24576", "-1"). */
