@@ -103,7 +103,7 @@ check-format: ## fails on files that `make format` would change
 check-all: ## every check below with msan, fuzz and the soaks; docs/checks.md keeps what each said and took
 	@scripts/setup dev
 	@$(MAKE) --no-print-directory all # two of the targets need it, at once
-	@scripts/check-all check-format tidy cppcheck analyzer tsan msan valgrind starve coverage fuzz soak soak-serve
+	@scripts/check-all check-format cppcheck analyzer tsan msan valgrind coverage starve tidy fuzz soak soak-serve
 
 tidy: ## clang-tidy over src/ and fuzz/
 	@scripts/setup dev
