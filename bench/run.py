@@ -66,6 +66,15 @@ def zstd_row(large, rounds):
     ratio_row("the same / `zstd -t FILE`, which only decompresses", ours, alone, 1.0)
 
 
+def other_row(bytes, rounds):
+    """Lines that are neither operation nor memory: loguru, tt-metal, Python."""
+    other = log_file("other.log", "--bytes", str(bytes), "--seed", "5", "--noise", "980")
+    warm(other)
+    wc, ours = Run("wc", "-l", other), llm(other, 1)
+    measure(rounds, wc, ours)
+    ratio_row("of 100 lines 98 are of other writers: `ttmem --llm --threads 1` / `wc -l`", ours, wc, 3)
+
+
 def stored_row(large, rounds):
     """The report goes where reports are kept, and away again: it must answer in no other row."""
     measure(1, Run(TTMEM, "analyze", large, "--quiet"))
@@ -161,6 +170,7 @@ def main():
     # The generator ends on a whole operation, so "ten times" is a little off: scaled to exactly ten.
     growth = one.seconds / small.seconds * 10 / (size / os.path.getsize(tenth))
     row("time for ten times the log (`--llm --threads 1`)", f"{growth:.2f}", "<= 10.5", growth <= 10.5)
+    other_row(args.bytes // 4, args.rounds)
     stored_row(large, args.rounds)
     zstd_row(large, args.rounds)
     start_row(args.rounds)

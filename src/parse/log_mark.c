@@ -13,7 +13,7 @@
 enum { LOGURU = 128 };
 #define STARTS(X, n)                                                                               \
   X(n, 'C', 'i', 'r', 1)  X(n, ' ', '|', ' ', 1)  X(n, 'F', 'i', 'l', 1)                           \
-  X(n, 'S', 't', 'a', 2)  X(n, 'n', 's', 'a', 2)                                                   \
+  X(n, 'S', 't', 'a', 2)                                                                           \
   X(n, 'H', 'R', 'O', 4)  X(n, 'C', 'r', 'e', 4)  X(n, 'E', '_', 'E', 4)  X(n, 'U', 'A', 'l', 4)   \
   X(n, '_', 'A', 'S', 8)  X(n, 'y', ':', ' ', 8)  X(n, 'y', 'E', 'r', 8)                           \
   X(n, 'F', 'A', 'T', 16) X(n, ' ', 'M', 'o', 16) X(n, ' ', 'M', 'O', 16)                          \
@@ -66,8 +66,6 @@ static ttm_mark mark_of(ttm_str at) {
       return IS("d_alloc", INCIDENT);
     case 'u': /* huge pages */
       return IS("uge", INCIDENT);
-    case 'n': /* the warning of traces */
-      return IS("nsafe due", INCIDENT);
     case 'E':
       return IS("E_EXHAUSTED", INCIDENT);
     case 'U': /* DefaultCPUAllocator */

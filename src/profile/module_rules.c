@@ -122,15 +122,20 @@ static uint64_t pieces_of_tile(const block *in, const block *out, uint64_t tile)
   uint64_t per_block = out->tiles_down * out->tiles_across, nth = tile / per_block;
   uint64_t row = tile % per_block / out->tiles_across * TILE, column = tile % out->tiles_across * TILE;
   uint64_t last_row = least(out->rows, row + TILE), last_column = least(out->columns, column + TILE);
-  pieces p = {0};
+  pieces p;
+  p.tiles = p.most = p.strip = p.n = 0;
   for (uint64_t r = row; r < last_row; r++) {
+    uint64_t flat = (nth * out->rows + r) * out->columns + column;
+    uint64_t in_column = flat % in->columns, in_row = flat / in->columns % in->rows;
+    uint64_t in_block = flat / in->columns / in->rows;
     for (uint64_t c = column, length; c < last_column; c += length) {
-      uint64_t flat = (nth * out->rows + r) * out->columns + c, in_column = flat % in->columns;
-      uint64_t in_row = flat / in->columns % in->rows, in_block = flat / in->columns / in->rows;
-      uint64_t strip = in_block * in->tiles_down + in_row / TILE;
       length = least(least(FACE - c % FACE, FACE - in_column % FACE), least(in->columns - in_column, last_column - c));
+      uint64_t strip = in_block * in->tiles_down + in_row / TILE;
       add_piece(&p, strip, strip * in->tiles_across + in_column / TILE, place_in_tile(in_row, in_column),
                 place_in_tile(r, c), length);
+      in_column += length;
+      if (in_column == in->columns) in_column = 0, in_row++;
+      if (in_row == in->rows) in_row = 0, in_block++;
     }
   }
   return p.tiles * p.most;
@@ -148,7 +153,8 @@ ttm_tensor_type ttm_reshape_map_type(const ttm_reshape_map *map) {
   uint64_t tiles = ttm_mul_sat(ttm_mul_sat(out.count, out.tiles_down), out.tiles_across), most = 0;
   bool sane = in.rows && in.columns && tiles && ttm_dims_values(&map->to) < UINT64_MAX / 2;
   for (uint64_t i = 0; sane && i < least(tiles, LOOKED_AT); i++) {
-    uint64_t near = pieces_of_tile(&in, &out, i), far = pieces_of_tile(&in, &out, tiles / LOOKED_AT * i);
+    uint64_t near = pieces_of_tile(&in, &out, i), apart = tiles / LOOKED_AT;
+    uint64_t far = apart > 1 ? pieces_of_tile(&in, &out, apart * i) : 0; /* near ones are all of the few */
     most = near > most ? near : most;
     most = far > most ? far : most;
   }
