@@ -244,14 +244,33 @@ static bool add_whole_block(scan *s, const ttm_known_block *block, const char *a
   return true;
 }
 
+/* Reads the figures behind a known block and moves *v behind them. */
+static bool take_use(ttm_known_block *block, ttm_str *v, ttm_level *dram) {
+  size_t n = block->use_n;
+  if (n && v->n > n && memcmp(v->p, block->use_bytes, n) == 0) {
+    *dram = block->use;
+    *v = ttm_str_from(*v, n);
+    return true;
+  }
+  const char *start = v->p;
+  *dram = (ttm_level){.banks = block->banks, .total = block->total};
+  if (!ttm_memory_view_take_use(v, dram)) return false;
+  n = (size_t)(v->p - start);
+  if (n > sizeof block->use_bytes) return true;
+  block->use_n = (uint8_t)n;
+  block->use = *dram;
+  memcpy(block->use_bytes, start, n);
+  return true;
+}
+
 /* When the block that should come next stands at *at, *at moves behind it, or behind its DRAM line when the rest is new. */
 static bool scan_known_block(scan *s, const char **at, const char *end) {
   const ttm_known_blocks *known = &s->scanner->known;
-  const ttm_known_block *block = &known->blocks.at[s->next_block];
+  ttm_known_block *block = &known->blocks.at[s->next_block];
   if ((size_t)(end - *at) < block->n || memcmp(*at, known->bytes.at + block->at, block->n) != 0) return false;
-  ttm_level dram = {.banks = block->banks, .total = block->total};
+  ttm_level dram;
   ttm_str use = {*at + block->n, (size_t)(end - *at) - block->n};
-  if (!ttm_memory_view_take_use(&use, &dram) || use.n == 0 || use.p[0] != '\n') return false;
+  if (!take_use(block, &use, &dram) || use.n == 0 || use.p[0] != '\n') return false;
 
   s->rank = block->rank;
   s->out->counts.runtime_lines += 3;

@@ -106,6 +106,10 @@ typedef struct ttm_known_block {
   uint8_t debug_lines; /* of its three */
   uint8_t op_kind;     /* by its header */
   uint64_t hash;       /* of op_text */
+  /* DRAM's figures as they stood behind it last time: most runs repeat them. */
+  ttm_level use;
+  uint8_t use_n;
+  char use_bytes[120];
 } ttm_known_block;
 
 /* Zero is empty. */
