@@ -45,9 +45,8 @@ typedef struct reader {
   pthread_mutex_t lock; /* guards everything below, `queue`, and the flags of the slots */
   pthread_cond_t changed;
   bool pieces;                    /* the source can be read anywhere */
-  bool reading;                   /* somebody is inside the source, and alone uses the next two: */
-  bool frames;                    /* the next chunk is made of frames */
-  bool after_frames;              /* the last one was */
+  bool reading;                   /* somebody is inside the source */
+  bool frames;                    /* it is read by frames so far */
   bool over;                      /* the last chunk was joined */
   bool ended;                     /* the last chunk was read, or something failed */
   uint64_t read, claimed, joined; /* chunks: claimed by the thread that scans them */
@@ -77,14 +76,11 @@ static void stop(reader *r, int rc, const ttm_error *error) {
 }
 
 /* Frames are only read here, and decompressed by the thread that scans them. */
-static int read_chunk(reader *r, slot *s, ttm_error *error) {
-  ttm_chunker *chunker = &r->input->chunker;
+static int read_chunk(ttm_chunker *chunker, slot *s, bool frames, ttm_error *error) {
   s->head = s->tail = (ttm_str){0};
   ttm_buf_clear(&s->frames.stored);
-  int rc = r->frames ? ttm_source_take_frames(chunker->source, &s->frames, error) : TTM_OK;
-  s->inside = r->after_frames;
-  r->frames = r->after_frames = s->frames.stored.n;
-  return rc || r->frames ? rc : ttm_chunker_next(chunker, &s->chunk, error);
+  int rc = frames ? ttm_source_take_frames(chunker->source, &s->frames, error) : TTM_OK;
+  return rc || s->frames.stored.n ? rc : ttm_chunker_next(chunker, &s->chunk, error);
 }
 
 /* Leaves the whole lines in the chunk. */
@@ -129,18 +125,20 @@ static bool read_next(hand *h) {
   slot *s = r->reading || r->ended ? NULL : take_slot(h);
   if (!s) return false;
   ttm_error error = {0};
+  bool frames = r->frames;
+  s->inside = frames && r->read > 0;
   r->reading = true;
   pthread_mutex_unlock(&r->lock);
-  int rc = read_chunk(r, s, &error);
+  int rc = read_chunk(&r->input->chunker, s, frames, &error);
   pthread_mutex_lock(&r->lock);
   r->reading = false;
+  r->frames = frames = s->frames.stored.n;
   r->position = ttm_source_position(r->input->chunker.source);
   stop(r, rc, &error);
   r->ended = r->ended || s->chunk.last;
   if (!rc) r->queue[r->read++ % r->queue_size] = s;
-  bool frames = !rc && s->frames.stored.n;
   if (r->ended || frames || r->read - r->claimed >= WORTH_WAKING) pthread_cond_broadcast(&r->changed);
-  if (frames) scan(h, s, r->claimed++);
+  if (frames && !rc) scan(h, s, r->claimed++);
   return true;
 }
 
