@@ -47,11 +47,17 @@ with tempfile.TemporaryDirectory() as folder:
     with open("bomb.log.zst", "wb") as bomb:
         for _ in range(400):  # 16 GB
             bomb.write(part)
+    with open("part.log", "rb") as log:
+        frame = subprocess.run(["zstd", "-q19", "-c"], input=log.read(1 << 20), check=True, stdout=subprocess.PIPE).stdout
+    with open("frames.log.zst", "wb") as bomb:
+        for _ in range(16000):  # small enough to be decompressed side by side
+            bomb.write(frame)
     packed = gzip.compress(open("part.log", "rb").read(), 1)
     with open("bomb.log.gz", "wb") as bomb:
         for _ in range(100):
             bomb.write(packed)
-    for words in (["analyze", "bomb.log.zst", "-q", "--no-json"], ["ask", "bomb.log.zst", "--at-peak", "-q"], ["fit", "bomb.log.zst", "-q"]):
+    for words in (["analyze", "bomb.log.zst", "-q", "--no-json"], ["ask", "bomb.log.zst", "--at-peak", "-q"], ["fit", "bomb.log.zst", "-q"],
+                  ["analyze", "frames.log.zst", "-q", "--no-json", "--threads", "8"]):
         run(*words, *limit)
     run("analyze", "bomb.log.gz", "-q", "--no-json", "--max-memory", "60MB")
     run("analyze", "bomb.log.gz", "-q", "--no-json", *limit, wanted=0)  # its tables are larger, but as much again may lie on the disk
@@ -74,8 +80,8 @@ with tempfile.TemporaryDirectory() as folder:
     run("ask", "report", "--findings", "-q", "--max-memory", "25MB")
 
     # Stopped at once, whatever it does.
-    for seconds in (0.2, 1.0, 2.0):
-        child = subprocess.Popen([TTMEM, "analyze", "bomb.log.zst", "-q", "--no-json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for seconds, bomb in ((0.2, "bomb"), (1.0, "bomb"), (2.0, "bomb"), (1.0, "frames")):
+        child = subprocess.Popen([TTMEM, "analyze", bomb + ".log.zst", "-q", "--no-json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(seconds)
         if child.poll() is None:
             child.send_signal(signal.SIGINT)

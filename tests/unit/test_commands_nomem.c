@@ -40,9 +40,14 @@ static void compressed_logs(void **state) {
   size_t n = ZSTD_compress(packed, sizeof packed, log.p, log.n, 1);
   assert_false(ZSTD_isError(n));
   write_whole(in_root("small.log.zst"), packed, n);
+  size_t head = ZSTD_compress(packed, sizeof packed, log.p, log.n / 2, 1);
+  n = ZSTD_compress(packed + head, sizeof packed - head, log.p + log.n / 2, log.n - log.n / 2, 1);
+  assert_false(ZSTD_isError(head) || ZSTD_isError(n));
+  write_whole(in_root("frames.log.zst"), packed, head + n);
   free((char *)log.p);
   STARVE("ask", in_root("small.log.gz"), "--at-peak", "-j", "1");
   STARVE("ask", in_root("small.log.zst"), "--at-peak", "-j", "1");
+  STARVE("ask", in_root("frames.log.zst"), "--at-peak", "-j", "2");
 }
 
 static void reports(void **state) {
