@@ -113,7 +113,7 @@ tidy: ## clang-tidy over src/ and fuzz/
 cppcheck: ## cppcheck over src/, fuzz/ and bench/
 	@scripts/setup dev
 	@mkdir -p build/cppcheck # keeps what it said of files that stay the same
-	@cppcheck --quiet -j $(JOBS) --cppcheck-build-dir=build/cppcheck --std=c11 --library=posix,gnu --enable=warning,style,performance,portability \
+	@cppcheck --quiet --cppcheck-build-dir=build/cppcheck --std=c11 --library=posix,gnu --enable=warning,style,performance,portability \
 	  --suppress-xml=.cppcheck.xml --error-exitcode=1 -I src -I include src fuzz bench
 
 analyzer: ## gcc's -fanalyzer over src/

@@ -3,7 +3,7 @@
 add_library(ttmem_msan OBJECT ${CMAKE_SOURCE_DIR}/tests/msan/libc.c)
 target_compile_options(ttmem_msan PRIVATE -fno-sanitize=all)
 add_link_options(-Wl,-z,muldefs)
-foreach(call stat64 lstat64 fstat64 fstatat64 nftw64 dlopen)
+foreach(call stat64 lstat64 fstat64 fstatat64 nftw64 pwrite64 dlopen)
   add_link_options(-Wl,--wrap=${call})
 endforeach()
 link_libraries($<BUILD_INTERFACE:$<TARGET_OBJECTS:ttmem_msan>>)

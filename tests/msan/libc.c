@@ -3,10 +3,13 @@
 /* What the linker puts in the place of functions of the C library (--wrap), their names those that a 64-bit off_t gives:
  * stat(), which MemorySanitizer before clang 15 does not know in glibc 2.33 and later, and nftw(): what they fill looks
  * uninitialised;
+ * pwrite(), with which blocks go to their files, the room behind their contents too (base/spill.c);
  * dlopen(), which would bring libraries that are not compiled alike (cairo and its fontconfig, libpq): there are none. */
 #include <ftw.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Absent from what is built without sanitizers. */
 void __msan_unpoison(const volatile void *at, size_t size) __attribute__((weak));
@@ -51,6 +54,11 @@ int __wrap_nftw64(const char *path, __nftw64_func_t function, int descriptors, i
 int __wrap_nftw64(const char *path, __nftw64_func_t function, int descriptors, int flags) {
   visit = function;
   return __real_nftw64(path, visit_known, descriptors, flags);
+}
+
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at);
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t n, off_t at) {
+  return syscall(SYS_pwrite64, fd, bytes, n, at);
 }
 
 void *__wrap_dlopen(const char *file, int mode);
