@@ -29,6 +29,8 @@ void *ttm_realloc(void *old, size_t size) {
   return spilled ? spilled : grown;
 }
 
+void *ttm_realloc_busy(void *old, size_t size) { return realloc(old, size ? size : 1); }
+
 void ttm_free(void *p) {
   if (ttm_spill_size(p))
     ttm_spill_free(p);

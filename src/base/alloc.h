@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one door to the heap, so that tests can make any allocation fail. */
+/* The one door to the heap, so that tests can make any allocation fail. Large blocks may lie outside of it (base/spill.h). */
 #ifndef TTM_BASE_ALLOC_H
 #define TTM_BASE_ALLOC_H
 
@@ -16,6 +16,8 @@ static inline void *ttm_alloc_array(size_t n, size_t element_size) {
 
 /* Like realloc: NULL on failure leaves the old block alone. */
 void *ttm_realloc(void *old, size_t size);
+/* The same for what is looked into here and there, all the time: it stays on the heap, however large. */
+void *ttm_realloc_busy(void *old, size_t size);
 void ttm_free(void *p);
 
 #endif

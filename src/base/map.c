@@ -24,7 +24,7 @@ static void move(ttm_map *map, slot entry, uint32_t old) {
 /* In place: two tables side by side would touch half as much memory again. */
 static int grow(ttm_map *map) {
   size_t before = map->slot_count, count = before ? before * 2 : FIRST_SLOTS;
-  slot *slots = count > SIZE_MAX / sizeof *slots ? NULL : ttm_realloc(map->slots, count * sizeof *slots);
+  slot *slots = count > SIZE_MAX / sizeof *slots ? NULL : ttm_realloc_busy(map->slots, count * sizeof *slots);
   if (!slots) return TTM_ENOMEM;
   memset(slots + before, 0, (count - before) * sizeof *slots);
   if (!before) map->seed = ttm_hash_seed();

@@ -45,6 +45,8 @@ static void drop_pages(void) {
 }
 
 static void *watch(void *nothing) {
+  struct sched_param first = {.sched_priority = 1};
+  pthread_setschedparam(pthread_self(), SCHED_RR, &first); /* on time, where we may */
   for (bool going = true; going;) {
     nanosleep(&(struct timespec){0, LOOK_MS * 1000000}, NULL);
     pthread_mutex_lock(&lock);

@@ -51,6 +51,8 @@ void *ttm_realloc(void *old, size_t size) {
   return p;
 }
 
+void *ttm_realloc_busy(void *old, size_t size) { return ttm_realloc(old, size); }
+
 void ttm_free(void *p) {
   if (p) starve_alive--;
   free(p);
