@@ -222,8 +222,8 @@ static int new_key(ttm_capture_reader *r, const word *words, size_t n, int other
   ttm_json_gap gap;
   j->unescaped = false;
   int key = ttm_json_key(j, &name) ? find_word(words, n, name, otherwise) : KEY_END;
-  bool known = ttm_json_gap_since(j, from, line, key == KEY_END, &gap);
-  *at = known && *at != NO_STEP ? add_step(r, *at, (uint8_t)key, &gap) : NO_STEP;
+  bool known = *at != NO_STEP && ttm_json_gap_since(j, from, line, key == KEY_END, &gap);
+  *at = known ? add_step(r, *at, (uint8_t)key, &gap) : NO_STEP;
   return key;
 }
 
