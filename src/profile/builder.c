@@ -354,6 +354,9 @@ void ttm_builder_free(ttm_builder *b) {
   ttm_map_free(&b->text_of_hash);
   ttm_vec_free(&b->lines_of_texts);
   ttm_arena_free(&b->lines);
+  ttm_builder_forget_dumps(b);
+  ttm_map_free(&b->dump_of_hash);
+  ttm_vec_free(&b->known_dumps);
   ttm_map_free(&b->type_of_string);
   ttm_map_free(&b->list_of_hash);
   ttm_vec_free(&b->known_lists);

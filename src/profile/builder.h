@@ -45,6 +45,16 @@ typedef struct ttm_stream {
   uint32_t place; /* string: where in the user's program the next failure comes from, by the traceback before it; 0 */
 } ttm_stream;
 
+/* What a dump said: the same text again, of another rank or of a graph compiled again, need not be read. */
+typedef struct ttm_known_dump {
+  ttm_str text;                           /* in `dump_texts` */
+  uint32_t stage, name;                   /* strings */
+  uint32_t dram_alignment, devices, most; /* most: arguments of the graph before it; 0: it was the first to tell */
+  uint32_t graph, dump;                   /* which had it first */
+  TTM_VEC(ttm_graph_arg) args;            /* device_type where the stage is executed */
+  TTM_VEC(uint32_t) locations;            /* strings */
+} ttm_known_dump;
+
 typedef struct ttm_builder {
   ttm_profile *profile;
   bool keep_ir;
@@ -55,6 +65,10 @@ typedef struct ttm_builder {
   lines_of_texts; /* by text: the operation line it was read from, in `lines`; empty when it was made */
   ttm_arena lines;
   bool texts_collide; /* two texts had one hash */
+  ttm_map dump_of_hash;
+  TTM_VEC(ttm_known_dump) known_dumps;
+  ttm_arena dump_texts;
+  size_t dump_bytes; /* in it */
   ttm_map type_of_string;
   ttm_map list_of_hash; /* hash -> position of the list in `known_lists` */
   TTM_VEC(ttm_list) known_lists;
@@ -144,6 +158,7 @@ int ttm_build_graph(ttm_builder *b, ttm_stream *s, ttm_str stage);
 int ttm_build_arg(ttm_builder *b, uint32_t graph, size_t index, const ttm_module_arg *arg, bool better);
 /* A dump of the stream's graph, and what its text says. `keep`: whether the text itself may be kept. */
 int ttm_build_dump(ttm_builder *b, ttm_stream *s, ttm_dump dump, ttm_str text, bool keep);
+void ttm_builder_forget_dumps(ttm_builder *b);
 /* Links the top-level runs to the graphs that were dumped (builder_links.c). */
 int ttm_builder_link_graphs(ttm_builder *b);
 

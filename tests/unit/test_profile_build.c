@@ -386,6 +386,34 @@ static void test_two_graphs(void **state) {
   ttm_profile_free(p);
 }
 
+/* The same dumps again, as of a graph compiled twice, say the same. */
+static void test_same_dumps_again(void **state) {
+  (void)state;
+  ttm_str small = file_view(TTMEM_SOURCE "/tests/data/small.log");
+  ttm_buf twice = {0};
+  for (int i = 0; i < 2; i++) ttm_buf_put(&twice, small);
+  ttm_buf_char(&twice, '\0');
+  ttm_profile *p = read_text(twice.at);
+  size_t n = p->graphs.n / 2;
+  assert_true(n && p->graphs.n == 2 * n);
+  for (size_t g = 0; g < n; g++) {
+    const ttm_graph *a = &p->graphs.at[g], *b = &p->graphs.at[g + n];
+    assert_true(a->name == b->name && a->dram_alignment == b->dram_alignment && a->devices == b->devices);
+    assert_true(a->args.n && a->args.n == b->args.n);
+    assert_memory_equal(a->args.at, b->args.at, a->args.n * sizeof *a->args.at);
+    assert_int_equal(a->locations.n, b->locations.n);
+    assert_int_equal(a->dumps.n, b->dumps.n);
+    for (size_t d = 0; d < a->dumps.n; d++) {
+      assert_int_equal(a->dumps.at[d].packed_bytes, b->dumps.at[d].packed_bytes);
+      if (a->dumps.at[d].packed)
+        assert_memory_equal(a->dumps.at[d].packed, b->dumps.at[d].packed, a->dumps.at[d].packed_bytes);
+    }
+  }
+  ttm_profile_free(p);
+  ttm_buf_free(&twice);
+  free((void *)small.p);
+}
+
 /* Logs before October 2025 have no END line. */
 static void test_dump_without_end(void **state) {
   (void)state;
@@ -419,6 +447,7 @@ int main(void) {
       cmocka_unit_test(test_bare_and_partial_blocks),
       cmocka_unit_test(test_ranks),
       cmocka_unit_test(test_two_graphs),
+      cmocka_unit_test(test_same_dumps_again),
       cmocka_unit_test(test_dump_without_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
