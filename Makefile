@@ -119,7 +119,7 @@ cppcheck: ## cppcheck over src/, fuzz/ and bench/
 analyzer: ## gcc's -fanalyzer over src/
 	@scripts/setup dev
 	@$(MAKE) --no-print-directory build/analyzer/build.ninja
-	cmake --build --preset analyzer -j $(JOBS)
+	cmake --build --preset analyzer -j $(JOBS) -- -k 0
 
 tsan: ## the tests with threads, under ThreadSanitizer
 	@scripts/setup dev

@@ -281,21 +281,21 @@ static void read_all(reading *r, unsigned threads) {
   ttm_threads_run(most < n ? most : (unsigned)n, read_files, r);
 }
 
-static void read_zip(reading *r, unsigned threads) {
-  ttm_zip zip;
-  r->status = ttm_zip_open(&zip, r->files->paths.at[0], &r->err);
-  r->zip = &zip;
+static void read_zip(reading *r, ttm_zip *zip, unsigned threads) {
+  r->status = ttm_zip_open(zip, r->files->paths.at[0], &r->err);
+  r->zip = zip;
   if (!r->status) read_all(r, threads);
-  ttm_zip_close(&zip);
+  ttm_zip_close(zip);
 }
 
 int ttm_rank_files_read(ttm_ranks *out, const ttm_rank_files *files, unsigned threads, ttm_error *err) {
   reading r = {.files = files, .ranks = out, .lock = PTHREAD_MUTEX_INITIALIZER};
+  ttm_zip zip;
   *out = (ttm_ranks){0};
   if (!files->archive)
     read_all(&r, threads);
   else if (is_zip(files->paths.at[0]))
-    read_zip(&r, threads);
+    read_zip(&r, &zip, threads);
   else
     r.status = walk_archive(files->paths.at[0], NULL, take_log, &r, &r.damage, &r.err);
   pthread_mutex_destroy(&r.lock);

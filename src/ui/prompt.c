@@ -112,8 +112,8 @@ static void draw_matches(ttm_screen *s, const prompt *p, int row) {
 static int draw_choice(ttm_screen *s, const prompt *p, int row) {
   if (!p->wish.choices) return row;
   int column = ttm_screen_words(s, row, 3, TTM_STYLE_BOLD, p->wish.label);
-  column = ttm_screen_print(s, row, column + 1, TTM_STYLE_ACCENT, "%s %s %s", ttm_sign(s, "\xE2\x97\x82", "<"),
-                            p->wish.choices[p->choice], ttm_sign(s, "\xE2\x96\xB8", ">"));
+  ttm_screen_print(s, row, column + 1, TTM_STYLE_ACCENT, "%s %s %s", ttm_sign(s, "\xE2\x97\x82", "<"),
+                   p->wish.choices[p->choice], ttm_sign(s, "\xE2\x96\xB8", ">"));
   return row + 2;
 }
 

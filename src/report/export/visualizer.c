@@ -119,7 +119,10 @@ typedef struct value {
 #define T(t) \
   (value) { .kind = TEXT, .text = (t) }
 /* An operation by its number in the database; NULL when there is none. */
-#define OP(op) ((op) == TTM_NONE ? (value){.kind = NOTHING} : N((uint64_t)(op) + 1))
+static value operation(uint32_t op) {
+  value none = {.kind = NOTHING};
+  return op == TTM_NONE ? none : N((uint64_t)op + 1);
+}
 
 typedef struct writer {
   const ttm_findings *f;
@@ -354,8 +357,9 @@ static void put_tensor(writer *w, const ttm_exported_buffer *b, uint32_t rank) {
     told[i] = ops[i] < p->ops.n && ttm_words_source_place(ttm_words_location(p, ops[i]), &file[i], &line[i]);
   value none = {.kind = NOTHING};
   value first = told[0] ? clean(w, &w->text, file[0]) : none, last = told[1] ? clean(w, &w->more, file[1]) : none;
-  ROW(w, LIFETIMES, N(id), OP(ops[0]), OP(ops[1]), OP(t->freed_by), first, told[0] ? N(line[0]) : none, last,
-      told[1] ? N(line[1]) : none, N(rank));
+  value begin = told[0] ? N(line[0]) : none, end = told[1] ? N(line[1]) : none;
+  ROW(w, LIFETIMES, N(id), operation(ops[0]), operation(ops[1]), operation(t->freed_by), first, begin, last, end,
+      N(rank));
   ttm_buf_free(&shape);
   ttm_buf_free(&dtype);
   ttm_buf_free(&layout);

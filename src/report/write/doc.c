@@ -15,7 +15,7 @@ enum { MOST_CELL = 200, LONGEST_CELL = 60, LEAST_TEXT = 14, LEAST_CELL = 6, GAP 
 enum { TEXT_INDENT = 2, FIGURE = 9, LABEL = 10 };
 
 /* Light and dark, readable on paper, no script, nothing from elsewhere. */
-static const char style[] =
+static const char page_style[] =
     "<style>:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem "
     "auto;padding:0 1rem}h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;"
     "margin:.75rem 0;display:block;overflow-x:auto}th,td{padding:.25rem .7rem;border-bottom:1px solid "
@@ -230,7 +230,7 @@ void ttm_doc_begin(ttm_doc *d, const char *title) {
                  "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
                  "content=\"width=device-width,initial-scale=1\"><title>");
     put_foreign(d, ttm_str_of(title), SIZE_MAX);
-    ttm_buf_printf(d->out, "</title>%s</head><body>\n<h1>", style);
+    ttm_buf_printf(d->out, "</title>%s</head><body>\n<h1>", page_style);
     put_foreign(d, ttm_str_of(title), SIZE_MAX);
     ttm_buf_puts(d->out, "</h1>\n");
   } else {
