@@ -249,9 +249,9 @@ static void tell_step(told *o) {
 static void tell_runs(told *o) {
   enum { NAMED = 24 };
   const ttm_search *s = &o->row->search;
-  ttm_say(&o->t.text, NULL, "Run: {} of {}, ", TTM_COUNT(s->tries.n), TTM_PLURAL(s->of->n, "value"));
+  ttm_say(&o->t.text, NULL, "Run: {} of {}", TTM_COUNT(s->tries.n), TTM_PLURAL(s->of->n, "value"));
   for (size_t i = 0; i < s->tries.n && i < NAMED; i++) {
-    if (i) ttm_buf_puts(&o->t.text, ", ");
+    ttm_buf_puts(&o->t.text, ", ");
     ttm_variable_put(s->of, s->tries.at[i].index, &o->t.text);
   }
   ttm_buf_char(&o->t.text, '.');

@@ -65,7 +65,7 @@ TTMEM=$TTMEM python3 - <<'PYTHON'
 import json, os, signal, subprocess, time
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-series = subprocess.Popen([os.environ["TTMEM"], "fit", "--json", "--find", "N=1..9", "--", "sh", "slow.sh", "{N}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+series = subprocess.Popen([os.environ["TTMEM"], "fit", "--json", "--jobs", "1", "--find", "N=1..9", "--", "sh", "slow.sh", "{N}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 pids = []
 try:
     end = time.monotonic() + 120  # only bounds a hang
