@@ -12,6 +12,12 @@ function(ttmem_analyzer_wrong file warning)
 endfunction()
 # A view of more than no bytes has bytes.
 ttmem_analyzer_wrong(src/cbscan/value.c null-argument)
+# What was asked for is there: a value that was tried, the operation of an event, a statement that was begun, the run before a step.
+foreach(file analyze/fit_find.c analyze/ledger_rest.c analyze/statement.c history/tell.c)
+  ttmem_analyzer_wrong(src/${file} null-dereference)
+endforeach()
+# ttm_error_set never returns 0.
+ttmem_analyzer_wrong(src/cli/command_export.c null-dereference)
 # Only blocks that are in its list grow or are freed.
 ttmem_analyzer_wrong(src/base/spill.c null-dereference)
 # realloc of NULL frees nothing; the map keeps its entries.

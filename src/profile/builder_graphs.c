@@ -140,7 +140,7 @@ static int apply_dump(ttm_graph *graph, ttm_stream *s, const struct stage *stage
     ttm_graph_arg arg = dump->args.at[i];
     arg.device_type = TTM_NONE;
     if (add_arg(graph, i, &arg, better)) return TTM_ENOMEM;
-    if (stage->executed) graph->args.at[i].device_type = dump->args.at[i].device_type;
+    if (stage && stage->executed) graph->args.at[i].device_type = dump->args.at[i].device_type;
   }
   if (dump->args.n && better) s->args_priority = stage->args_priority;
   if (!stage || !stage->executed) return TTM_OK;

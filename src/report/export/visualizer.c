@@ -357,8 +357,8 @@ static void put_tensor(writer *w, const ttm_exported_buffer *b, uint32_t rank) {
     told[i] = ops[i] < p->ops.n && ttm_words_source_place(ttm_words_location(p, ops[i]), &file[i], &line[i]);
   value none = {.kind = NOTHING};
   value first = told[0] ? clean(w, &w->text, file[0]) : none, last = told[1] ? clean(w, &w->more, file[1]) : none;
-  value begin = told[0] ? N(line[0]) : none, end = told[1] ? N(line[1]) : none;
-  ROW(w, LIFETIMES, N(id), operation(ops[0]), operation(ops[1]), operation(t->freed_by), first, begin, last, end,
+  value from = told[0] ? N(line[0]) : none, to = told[1] ? N(line[1]) : none;
+  ROW(w, LIFETIMES, N(id), operation(ops[0]), operation(ops[1]), operation(t->freed_by), first, from, last, to,
       N(rank));
   ttm_buf_free(&shape);
   ttm_buf_free(&dtype);
