@@ -32,7 +32,7 @@ typedef struct block {
 static atomic_size_t least_size = SIZE_MAX;
 static atomic_size_t block_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
-static block blocks[BLOCKS];
+static block blocks[BLOCKS + 1];                         /* the last stays empty: what is not found */
 static uint64_t most_bytes, held_bytes;
 static bool watched;
 
@@ -123,10 +123,24 @@ static char *map(int fd, size_t size) {
 static block *find(const char *at) {
   block *b = blocks;
   while (b < blocks + BLOCKS && b->at != at) b++;
-  return b < blocks + BLOCKS ? b : NULL;
+  return b;
 }
 
-static bool is_allowed(uint64_t more) { return held_bytes <= most_bytes && more <= most_bytes - held_bytes; }
+/* So many bytes more, in so many blocks more; false when they are too many. */
+static bool take_room(uint64_t bytes, size_t more) {
+  pthread_mutex_lock(&lock);
+  bool allowed = held_bytes <= most_bytes && bytes <= most_bytes - held_bytes && block_count + more <= BLOCKS;
+  if (allowed) held_bytes += bytes, block_count += more;
+  pthread_mutex_unlock(&lock);
+  return allowed;
+}
+
+static void give_room(uint64_t bytes, size_t fewer) {
+  pthread_mutex_lock(&lock);
+  held_bytes -= bytes;
+  block_count -= fewer;
+  pthread_mutex_unlock(&lock);
+}
 
 /* What it begins with is written, not copied: the pages do not become this process's. */
 static bool fill(int fd, const char *bytes, size_t n) {
@@ -138,31 +152,6 @@ static bool fill(int fd, const char *bytes, size_t n) {
   return true;
 }
 
-static void *make(size_t size, const void *from, size_t n) {
-  block *b = is_allowed(size) ? find(NULL) : NULL;
-  int fd = b ? make_file(size) : -1;
-  char *at = fd >= 0 && fill(fd, from, n) ? map(fd, size) : NULL;
-  if (fd >= 0 && !at) close(fd);
-  if (!at) return NULL;
-  *b = (block){at, size, fd, false};
-  held_bytes += size;
-  block_count++;
-  begin_watch();
-  return at;
-}
-
-static void *grow(block *b, size_t size) {
-  if (size <= b->size) return b->at;
-  if (b->inherited || !is_allowed(size - b->size) || ttm_os_reserve(b->fd, b->size, size)) return NULL;
-  char *at = map(b->fd, size);
-  if (!at) return NULL;
-  munmap(b->at, b->size);
-  held_bytes += size - b->size;
-  b->at = at;
-  b->size = size;
-  return at;
-}
-
 void ttm_spill_begin(size_t least, uint64_t most) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare_forks);
@@ -172,27 +161,41 @@ void ttm_spill_begin(size_t least, uint64_t most) {
   pthread_mutex_unlock(&lock);
 }
 
+/* The disk may be slow: nobody waits for it at the lock. */
 void *ttm_spill_new(size_t size, const void *from, size_t n) {
-  if (size < least_size || !size) return NULL;
+  if (size < least_size || !size || !take_room(size, 1)) return NULL;
+  int fd = make_file(size);
+  char *at = fd >= 0 && fill(fd, from, n) ? map(fd, size) : NULL;
+  if (!at) {
+    if (fd >= 0) close(fd);
+    return give_room(size, 1), NULL;
+  }
   pthread_mutex_lock(&lock);
-  void *at = make(size, from, n);
+  *find(NULL) = (block){at, size, fd, false};
+  begin_watch();
   pthread_mutex_unlock(&lock);
   return at;
 }
 
-/* Blocks of the heap seldom begin where a page does: they are told apart without the list. */
-size_t ttm_spill_size(const void *p) {
-  if (!p || (uintptr_t)p % PAGE || !block_count) return 0;
+static block look_up(const void *p) {
   pthread_mutex_lock(&lock);
-  const block *b = find(p);
-  size_t size = b ? b->size : 0;
+  block b = *find(p);
   pthread_mutex_unlock(&lock);
-  return size;
+  return b;
 }
 
+/* Blocks of the heap seldom begin where a page does: they are told apart without the list. */
+size_t ttm_spill_size(const void *p) { return !p || (uintptr_t)p % PAGE || !block_count ? 0 : look_up(p).size; }
+
 void *ttm_spill_grow(void *p, size_t size) {
+  block b = look_up(p);
+  if (size <= b.size) return p;
+  if (b.inherited || !take_room(size - b.size, 0)) return NULL;
+  char *at = ttm_os_reserve(b.fd, b.size, size) ? NULL : map(b.fd, size);
+  if (!at) return give_room(size - b.size, 0), NULL;
   pthread_mutex_lock(&lock);
-  void *at = grow(find(p), size);
+  *find(p) = (block){at, size, b.fd, false};
+  munmap(p, b.size);
   pthread_mutex_unlock(&lock);
   return at;
 }
