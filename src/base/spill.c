@@ -202,11 +202,11 @@ void *ttm_spill_grow(void *p, size_t size) {
 
 void ttm_spill_free(void *p) {
   pthread_mutex_lock(&lock);
-  block *b = find(p);
-  munmap(b->at, b->size);
-  close(b->fd);
-  held_bytes -= b->size;
+  block *b = find(p), gone = *b;
+  munmap(gone.at, gone.size);
+  held_bytes -= gone.size;
   block_count--;
   *b = (block){0};
   pthread_mutex_unlock(&lock);
+  close(gone.fd); /* which gives a large file's blocks back, one by one */
 }
