@@ -150,7 +150,9 @@ static uint64_t descendants_of(pid_t pid, bool end, pid_t *living) {
   return sum;
 }
 
-void ttm_host_kill_below(pid_t pid) { descendants_of(pid, true, &(pid_t){0}); }
+void ttm_host_kill_below(pid_t pid) {
+  if (pid > 1) descendants_of(pid, true, &(pid_t){0}); /* all processes descend from 0 and 1 */
+}
 
 pid_t ttm_host_living_below(pid_t pid, char name[TTM_HOST_NAME]) {
   pid_t living = 0;
