@@ -136,7 +136,7 @@ static uint64_t descendants_of(pid_t pid, bool end, pid_t *living) {
   while (dir && (entry = readdir(dir))) {
     long number = strtol(entry->d_name, NULL, 10);
     if (number <= 0 || !read_process((pid_t)number, &one)) continue;
-    if (ttm_map_set(&of_pid, (uint64_t)number, (uint32_t)all.n) || ttm_vec_push(&all, one)) break;
+    if (ttm_vec_push(&all, one) || ttm_map_set(&of_pid, (uint64_t)number, (uint32_t)(all.n - 1))) break;
   }
   if (dir) closedir(dir);
   for (uint32_t i = 0; i < all.n; i++) {

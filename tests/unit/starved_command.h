@@ -63,6 +63,13 @@ static inline ttm_str read_back(int fd) {
   return (ttm_str){text, (size_t)n};
 }
 
+/* Present under a sanitizer only: what it finds must not go where the command's own words go. */
+void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
+
+static inline void report_to(int fd) {
+  if (__sanitizer_set_report_fd) __sanitizer_set_report_fd((void *)(intptr_t)fd);
+}
+
 static inline outcome run_command(const char *const *words) {
   char *argv[MOST_WORDS + 1] = {0};
   int argc = 0, fds[2], kept[2];
@@ -75,8 +82,10 @@ static inline outcome run_command(const char *const *words) {
     kept[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
     assert_true(fds[i] >= 0 && kept[i] >= 0 && dup2(fds[i], i + 1) >= 0);
   }
+  report_to(kept[1]);
   o.status = COMMAND_RUN(TTM_PROGRAM_TTMEM, argc, argv);
   fflush(stdout);
+  report_to(STDERR_FILENO);
   for (int i = 0; i < 2; i++) {
     dup2(kept[i], i + 1);
     close(kept[i]);
