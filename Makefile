@@ -141,7 +141,7 @@ valgrind: ## the unit tests of a plain build, under valgrind's memcheck
 	@scripts/valgrind $(JOBS)
 
 starve: asan ## every allocation of every command made to fail in turn (make test leaves some out of the long ones)
-	TTMEM_STARVE=all ctest --preset asan -j $(JOBS) -R _nomem --timeout 7200
+	TTMEM_STARVE=all ctest --preset asan -j $(JOBS) -R _nomem
 
 coverage: ## tests with gcov counters; fails below 85 % of the lines, 90 % in src/parse
 	@scripts/setup dev

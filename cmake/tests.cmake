@@ -110,4 +110,7 @@ foreach(test ${tests})
   if(test MATCHES "^(python_test_wheel|web_(faults|pictures|numbers|files|diff)|test_commands_nomem.*|launch_test_jobs|property_test_analyses)$")
     set_property(TEST ${test} PROPERTY COST 20) # the longest
   endif()
+  if(test MATCHES "_nomem") # make starve takes all of their allocations; --timeout does not hold against a property
+    set_property(TEST ${test} PROPERTY TIMEOUT 7200)
+  endif()
 endforeach()
