@@ -41,28 +41,28 @@ static ttm_fingerprint of_status(const struct stat *st) {
                            .modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec};
 }
 
-static ttm_fingerprint of_file(int fd) {
+static int of_file(ttm_fingerprint *out, int fd) {
   struct stat st;
-  if (fstat(fd, &st)) return none;
-  ttm_fingerprint out = of_status(&st);
+  *out = fd < 0 || fstat(fd, &st) ? none : of_status(&st);
+  if (!out->bytes) return TTM_OK;
   char *room = ttm_realloc(NULL, END);
-  bool fine = room && add(&out.ends, fd, room, 0, out.bytes < END ? out.bytes : END) &&
-              add(&out.ends, fd, room, tail_from(out.bytes), out.bytes);
+  if (!room) return *out = none, TTM_ENOMEM;
+  bool fine = add(&out->ends, fd, room, 0, out->bytes < END ? out->bytes : END) &&
+              add(&out->ends, fd, room, tail_from(out->bytes), out->bytes);
   ttm_free(room);
-  return fine ? out : none;
+  if (!fine) *out = none;
+  return TTM_OK;
 }
 
-ttm_fingerprint ttm_fingerprint_of(const char *path) {
+int ttm_fingerprint_of(ttm_fingerprint *out, const char *path) {
   int fd = strcmp(path, "-") != 0 ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-  if (fd < 0) return none;
-  ttm_fingerprint out = of_file(fd);
-  close(fd);
-  return out;
+  int status = of_file(out, fd);
+  if (fd >= 0) close(fd);
+  return status;
 }
 
-ttm_fingerprint ttm_fingerprint_of_source(const ttm_source *source) {
-  int fd = ttm_source_file(source);
-  return fd < 0 ? none : of_file(fd);
+int ttm_fingerprint_of_source(ttm_fingerprint *out, const ttm_source *source) {
+  return of_file(out, ttm_source_file(source));
 }
 
 ttm_fingerprint ttm_fingerprint_of_program(void) {

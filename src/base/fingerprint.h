@@ -12,10 +12,10 @@ typedef struct ttm_fingerprint {
   uint64_t ends;    /* hash of the first and the last megabyte, the same on every machine */
 } ttm_fingerprint;
 
-/* None for standard input, for what is no regular file and for what cannot be read. */
-ttm_fingerprint ttm_fingerprint_of(const char *path);
+/* None for standard input, for what is no regular file and for what cannot be read; TTM_ENOMEM, and none. */
+int ttm_fingerprint_of(ttm_fingerprint *out, const char *path);
 /* The same of the file that is being read, whatever its path names by now. */
-ttm_fingerprint ttm_fingerprint_of_source(const ttm_source *source);
+int ttm_fingerprint_of_source(ttm_fingerprint *out, const ttm_source *source);
 /* Of this program's own file, without its ends: size and time tell one build from another. */
 ttm_fingerprint ttm_fingerprint_of_program(void);
 /* The same of the text in a compressed file, read whole; `modified` is 0. None when it is damaged. */

@@ -172,8 +172,10 @@ static int take_log(ttm_launch *r, ttm_profile **out, ttm_error *err) {
   r->feed = NULL;
   if (r->result.fed) {
     int status = ttm_feed_end(feed, out, err);
-    if (!status) (*out)->file = ttm_fingerprint_of(r->log.at);
-    return status;
+    if (status || !ttm_fingerprint_of(&(*out)->file, r->log.at)) return status;
+    ttm_profile_free(*out);
+    *out = NULL;
+    return ttm_error_nomem(err);
   }
   ttm_feed_free(feed);
   return ttm_profile_read(out, r->log.at, err);

@@ -68,8 +68,9 @@ int ttm_profile_read_opts(ttm_profile **out, const char *path, const ttm_read_op
   int rc = ttm_sized_take(&in.options, sizeof in.options, options, err);
   if (!rc) rc = ttm_source_open(&in.chunker.source, path, err);
   if (rc) return rc;
-  ttm_fingerprint file = ttm_fingerprint_of_source(in.chunker.source);
-  rc = look_ahead(&in.chunker, err);
+  ttm_fingerprint file;
+  if (ttm_fingerprint_of_source(&file, in.chunker.source)) rc = ttm_error_nomem(err);
+  if (!rc) rc = look_ahead(&in.chunker, err);
   in.first = ttm_buf_str(&in.chunker.carry);
   if (!rc) rc = ttm_profile_diagnose_packed(in.first, path, err);
   if (!rc) rc = load(out, loader_of(in.first), path, &in, err);

@@ -280,7 +280,8 @@ static bool has_size(const char *path, uint64_t then) {
 /* Whether the file is still, or is a copy of, what the report was made of. It may have been packed since. */
 static bool is_unchanged(const ttm_report_found *found, const char *path) {
   if (!found->file.bytes) return has_size(path, found->origin_bytes);
-  ttm_fingerprint now = ttm_fingerprint_of(path);
+  ttm_fingerprint now;
+  if (ttm_fingerprint_of(&now, path)) return false;
   if (ttm_fingerprint_same(&now, &found->file)) return true;
   ttm_str packed = ttm_str_of(base_of(path)), plain = ttm_str_of(base_of(found->origin));
   if (packed.n <= plain.n || !ttm_str_eq(plain_name(path), plain)) return false;
@@ -361,7 +362,7 @@ bool ttm_report_kept_markdown(ttm_buf *out, const char *log) {
   ttm_buf_char(&folder, '\0');
   fine = fine && !folder.failed && !ttm_report_find(&found, folder.at, NULL) && !strcmp(found.name, name.at);
   fine = fine && found.origin && is_same_file(found.origin, log);
-  if (fine) now = ttm_fingerprint_of(log);
+  fine = fine && !ttm_fingerprint_of(&now, log);
   fine = fine && ttm_fingerprint_same(&now, &found.file) && take_markdown(out, folder.at, name.at);
   ttm_report_found_free(&found);
   ttm_buf_free(&folder);

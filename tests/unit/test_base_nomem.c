@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/chunks.h"
+#include "base/fingerprint.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/vec.h"
@@ -129,11 +130,29 @@ static void chunks_lose_no_line(void **state) {
   unlink(f.path);
 }
 
+/* Without one a report would believe any log of the same size. */
+static bool work_print(void *context, bool plenty) {
+  ttm_fingerprint print, *whole = context;
+  int status = ttm_fingerprint_of(&print, TTMEM_SOURCE "/tests/cli/data/two_runs_oom_profile.log");
+  if (plenty) *whole = print;
+  return status ? !plenty && status == TTM_ENOMEM : ttm_fingerprint_same(&print, whole);
+}
+
+static void print_is_whole_or_refused(void **state) {
+  (void)state;
+  ttm_fingerprint whole;
+  starve_walk(work_print, &whole);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(vec_keeps_what_it_has), cmocka_unit_test(arena_goes_on_after_a_refusal),
-      cmocka_unit_test(buf_remembers),         cmocka_unit_test(intern_survives_every_refusal),
-      cmocka_unit_test(map_keeps_what_it_has), cmocka_unit_test(chunks_lose_no_line),
+      cmocka_unit_test(vec_keeps_what_it_has),
+      cmocka_unit_test(arena_goes_on_after_a_refusal),
+      cmocka_unit_test(buf_remembers),
+      cmocka_unit_test(intern_survives_every_refusal),
+      cmocka_unit_test(map_keeps_what_it_has),
+      cmocka_unit_test(chunks_lose_no_line),
+      cmocka_unit_test(print_is_whole_or_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
