@@ -322,8 +322,9 @@ def check_environment():
 
 
 def check_length(most=24000):
-    """What people are asked to read, as `wc -w` counts it; options are in the option table."""
+    """What people are asked to read, as `wc -w` counts it; options are in the option table, and docs/checks.md is what make check-all wrote."""
     counted = [*(SOURCE / name for name in ("README.md", "CONTRIBUTING.md", "TTMEM_AGENTS.md")), *SOURCE.glob("docs/**/*.md")]
+    counted.remove(SOURCE / "docs/checks.md")
     words = {path: len(path.read_text(encoding="utf-8").split()) for path in counted}
     longest = max(words, key=words.get)
     check(sum(words.values()) < most, longest, 1, f"the documents have {sum(words.values())} words, {most} are too many; this one has {words[longest]}")
