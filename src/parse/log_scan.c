@@ -452,7 +452,7 @@ static void skip_lines(scan *s, const char **at, const char *end) {
   uint16_t rank;
   for (size_t i = 0;; i++) {
     ttm_mark mark = ttm_mark_find(text, &i, !s->out->counts.loguru);
-    start = mark ? text.p + ttm_str_find_last(ttm_str_first(text, i), '\n') + 1 : end;
+    start = mark ? text.p + (ttm_str_find_last(ttm_str_first(text, i), '\n') + 1) : end;
     ttm_str line = {start, (size_t)(text.p + i + 4 - start)};
     /* The parts of a line are looked at one by one. */
     if (mark != TTM_MARK_LOGURU || ttm_str_find_char(line, '\r') != TTM_NOT_FOUND) break;
