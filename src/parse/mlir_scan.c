@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "parse/mlir_scan.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* What a byte means to the scanner; 0 for the many that mean nothing. */
 enum { PLAIN, OPEN, CLOSE, ANGLE_OPEN, ANGLE_CLOSE, QUOTE };
 
@@ -48,14 +52,31 @@ static bool is_operator(ttm_str text, size_t at) {
   return text.p[at] == '>' && at > 0 && text.p[at - 1] == '-';
 }
 
+#ifdef __SSE2__
+/* Which of 16 bytes mean something or are `stop`, a bit each. ( and ), < and >, [ and {, ] and } differ in one bit each. */
+static unsigned marks_of(const char *p, char stop) {
+  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+  __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));                                   /* [ ] are { } */
+  __m128i round = _mm_cmpeq_epi8(_mm_and_si128(bytes, _mm_set1_epi8(~1)), _mm_set1_epi8('(')); /* ( ) */
+  __m128i angle = _mm_cmpeq_epi8(_mm_and_si128(bytes, _mm_set1_epi8(~2)), _mm_set1_epi8('<')); /* < > */
+  __m128i open = _mm_cmpeq_epi8(folded, _mm_set1_epi8('{')), close = _mm_cmpeq_epi8(folded, _mm_set1_epi8('}'));
+  __m128i other = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(stop)));
+  __m128i all = _mm_or_si128(_mm_or_si128(_mm_or_si128(round, angle), _mm_or_si128(open, close)), other);
+  return (unsigned)_mm_movemask_epi8(all);
+}
+#endif
+
 /* The next byte that means something: inside brackets a bracket or quote, outside also `stop`. Most bytes pass through
  * here. */
 static size_t skip_plain(ttm_str text, size_t at, bool inside, char stop) {
-  if (inside) {
-    while (at < text.n && KIND[(unsigned char)text.p[at]] == PLAIN) at++;
-  } else {
-    while (at < text.n && KIND[(unsigned char)text.p[at]] == PLAIN && text.p[at] != stop) at++;
+  if (inside) stop = '"'; /* which stops all the same */
+#ifdef __SSE2__
+  for (; at + 16 <= text.n; at += 16) {
+    unsigned marks = marks_of(text.p + at, stop);
+    if (marks) return at + (size_t)__builtin_ctz(marks);
   }
+#endif
+  while (at < text.n && KIND[(unsigned char)text.p[at]] == PLAIN && text.p[at] != stop) at++;
   return at;
 }
 

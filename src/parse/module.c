@@ -141,7 +141,7 @@ static int parse_op(reader *r, ttm_str start, ttm_str *text) {
 /* Moves behind what was read of the rest. */
 static void advance(reader *r, ttm_str text) {
   ttm_str after = ttm_str_from(r->rest, (size_t)(text.p + text.n - r->rest.p));
-  for (size_t i = 0; i < text.n; i++) r->line += text.p[i] == '\n';
+  for (size_t at; (at = ttm_str_find_char(text, '\n')) < text.n; text = ttm_str_from(text, at + 1)) r->line++;
   ttm_str_take_to(&after, '\n');
   r->rest = after;
   r->line++;
