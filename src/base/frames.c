@@ -6,11 +6,20 @@
 
 /* ---- Decoding --------------------------------------------------------------------------------------------------------- */
 
+/* Frames of a zstd before 0.8 are not for us: their decoders, which libzstd may have, claim text that they did not write. It knows them by the
+ * first four bytes that it is given at once, so nobody gets four before the head of a frame is known to be one. */
+static size_t most_fed(const ttm_zstd *zstd) {
+  enum { SHORTEST_HEAD = 5, UNKNOWN_TO_OLD = 3 };
+  if (zstd->full) return 0;
+  if (zstd->head >= SHORTEST_HEAD) return zstd->wanted;
+  return SHORTEST_HEAD - zstd->head < UNKNOWN_TO_OLD ? SHORTEST_HEAD - zstd->head : UNKNOWN_TO_OLD;
+}
+
 size_t ttm_zstd_step(ttm_zstd *zstd, ZSTD_inBuffer *in, ZSTD_outBuffer *out) {
-  enum { SHORTEST_HEAD = 5 };
-  size_t fed = zstd->full ? 0 : zstd->wanted ? zstd->wanted : SHORTEST_HEAD;
+  size_t fed = most_fed(zstd);
   ZSTD_inBuffer part = {in->src, in->size - in->pos > fed ? in->pos + fed : in->size, in->pos};
   size_t rc = ZSTD_decompressStream(zstd->decoder, out, &part);
+  zstd->head = rc ? zstd->head + (part.pos - in->pos) : 0;
   in->pos = part.pos;
   zstd->full = out->pos == out->size;
   zstd->wanted = rc;
@@ -32,7 +41,7 @@ int ttm_frames_unpack(ttm_frames *f, char *room, size_t *n, const char **damage)
   ZSTD_outBuffer out = {room, f->text, 0};
   size_t rc, before;
   ZSTD_DCtx_reset(f->zstd.decoder, ZSTD_reset_session_only);
-  f->zstd.wanted = f->zstd.full = 0;
+  f->zstd.wanted = f->zstd.head = f->zstd.full = 0;
   do {
     before = in.pos + out.pos;
     rc = ttm_zstd_step(&f->zstd, &in, &out);

@@ -13,6 +13,7 @@
 typedef struct ttm_zstd {
   ZSTD_DCtx *decoder; /* owned */
   size_t wanted;      /* stored bytes up to the next block; 0 between frames */
+  size_t head;        /* stored bytes of the frame so far */
   bool full;          /* the decoder may hold text for which there was no room */
 } ttm_zstd;
 

@@ -271,7 +271,7 @@ int ttm_source_split(ttm_source *s, size_t most, bool *split, ttm_error *err) {
   int rc = is_divided(s, split, err);
   if (!*split) return s->stored_at = used, rc;
   ZSTD_DCtx_reset(s->zstd.decoder, ZSTD_reset_session_only);
-  s->zstd.wanted = s->zstd.full = s->frame_open = false;
+  s->zstd.wanted = s->zstd.head = s->zstd.full = s->frame_open = false;
   return TTM_OK;
 }
 
