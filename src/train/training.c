@@ -19,7 +19,11 @@ const char *ttm_train_origin_name(ttm_train_origin origin) {
   return names[origin];
 }
 
-int64_t ttm_train_bytes(int64_t hundredths) { return llround((double)hundredths * (1048576.0 / 100.0)); }
+/* Sizes that no memory has stay below what their sums can be. */
+int64_t ttm_train_bytes(int64_t hundredths) {
+  double most = 0x1p60, bytes = (double)hundredths * (1048576.0 / 100.0);
+  return llround(fmax(-most, fmin(most, bytes)));
+}
 
 /* ---- Phases -------------------------------------------------------------------------------------------------------- */
 

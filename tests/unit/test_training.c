@@ -136,9 +136,17 @@ static void sizes_print_as_they_were_read(void **state) {
   }
 }
 
+static void sizes_that_no_memory_has(void **state) {
+  (void)state;
+  assert_true(ttm_train_bytes(INT64_MAX) == (int64_t)1 << 60);
+  assert_true(ttm_train_bytes(INT64_MIN) == -((int64_t)1 << 60));
+  assert_int_equal(ttm_train_bytes(150), MB + MB / 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_plain_run),
+      cmocka_unit_test(sizes_that_no_memory_has),
       cmocka_unit_test(the_micro_batch_that_rose_highest),
       cmocka_unit_test(parts_that_are_never_together),
       cmocka_unit_test(device_memory_by_origin),
