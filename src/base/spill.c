@@ -16,7 +16,8 @@
 
 enum {
   BLOCKS = 64,
-  RESIDENT = 32 << 20, /* bytes of mapped files, the program's own included */
+  LEAST_BESIDE = 4 << 20, /* bytes of a block that goes beside others: the input is large */
+  RESIDENT = 32 << 20,    /* bytes of mapped files, the program's own included */
   LOOK_MS = 2,
   WATCH_STACK = 64 << 10,
   PAGE = 4096, /* or a multiple of it */
@@ -172,6 +173,7 @@ void *ttm_spill_new(size_t size, const void *from, size_t n) {
   }
   pthread_mutex_lock(&lock);
   *find(NULL) = (block){at, size, fd, false};
+  if (least_size > LEAST_BESIDE) least_size = LEAST_BESIDE;
   begin_watch();
   pthread_mutex_unlock(&lock);
   return at;
@@ -195,18 +197,18 @@ void *ttm_spill_grow(void *p, size_t size) {
   if (!at) return give_room(size - b.size, 0), NULL;
   pthread_mutex_lock(&lock);
   *find(p) = (block){at, size, b.fd, false};
-  munmap(p, b.size);
   pthread_mutex_unlock(&lock);
+  munmap(p, b.size); /* large ones take their time, and whoever drops pages must not wait */
   return at;
 }
 
 void ttm_spill_free(void *p) {
   pthread_mutex_lock(&lock);
   block *b = find(p), gone = *b;
-  munmap(gone.at, gone.size);
   held_bytes -= gone.size;
   block_count--;
   *b = (block){0};
   pthread_mutex_unlock(&lock);
+  munmap(gone.at, gone.size);
   close(gone.fd); /* which gives a large file's blocks back, one by one */
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* From here on blocks of `least` bytes and more are put there, `most` bytes of them in all, and never more than half of what the disk has left. A program
- * asks for it, not the library. Of several calls the smallest `least` counts. */
+ * asks for it, not the library. Of several calls the smallest `least` counts. Beside a block that is there smaller ones follow. */
 void ttm_spill_begin(size_t least, uint64_t most);
 
 /* A block that begins with the `n` bytes of `from`, the rest zeros; NULL when it is too small for that, or there is no room: the heap is left then. */

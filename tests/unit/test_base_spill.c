@@ -15,12 +15,28 @@ enum { MB = 1 << 20 };
 
 static int begin(void **state) {
   (void)state;
-  ttm_spill_begin(MB, (uint64_t)1024 * MB);
-  void *p = ttm_alloc(MB);
+  ttm_spill_begin(8 * MB, (uint64_t)1024 * MB);
+  void *p = ttm_alloc(8 * MB);
   bool possible = ttm_spill_size(p) > 0;
   ttm_free(p);
   if (!possible) print_message("skipped: TMPDIR, /var/tmp and /tmp are in memory, or full\n");
   return possible ? 0 : -1;
+}
+
+static bool is_spilled(size_t size) {
+  void *p = ttm_alloc(size);
+  bool spilled = ttm_spill_size(p) > 0;
+  ttm_free(p);
+  return spilled;
+}
+
+/* Once one is large enough, so is the input: smaller ones follow. From then on the other tests ask for still smaller ones. */
+static void takes_smaller_ones_beside_large_ones(void **state) {
+  (void)state;
+  assert_true(is_spilled(4 * MB)); /* begin() had a large one */
+  assert_false(is_spilled(4 * MB - 1));
+  ttm_spill_begin(MB, (uint64_t)1024 * MB);
+  assert_true(is_spilled(MB));
 }
 
 static uint32_t word(size_t i) { return (uint32_t)i * 2654435761u; }
@@ -182,6 +198,7 @@ static void gives_memory_back(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(takes_smaller_ones_beside_large_ones),
       cmocka_unit_test(grows_and_keeps),
       cmocka_unit_test(is_zero),
       cmocka_unit_test(counts_its_places),
