@@ -19,6 +19,7 @@ typedef struct ttm_out {
   bool sync;  /* closed only when it is on the disk, with its name */
   bool keep;  /* nothing is written: all of it stays in `buf` */
   uint64_t written;
+  uint64_t begun; /* so far the disk was told to begin */
 } ttm_out;
 
 /* How much is gathered before it is written. */

@@ -68,10 +68,12 @@ static int write_one(const ttm_findings *f, const char *folder, const char *name
   int code = ttm_out_open(out, path, err);
   ttm_free(path);
   if (code) return code;
+  out->sync = sync;
   code = file->write ? file->write(f, out, err) : file->write_named(f, ttm_str_of(name), out, err);
   if (code) return code;
   ttm_out_flush(out);
   if (sync) ttm_out_sync(out);
+  out->sync = false;                               /* the names wait together, once all files are there */
   if (out->failed) return ttm_out_close(out, err); /* says why; no use in writing the other files */
   ttm_buf_free(&out->buf);                         /* open files need not hold their buffers */
   return TTM_OK;
