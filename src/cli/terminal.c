@@ -74,14 +74,28 @@ static void give_up(int number) {
   raise(number);
 }
 
+static const int WATCHED[] = {SIGINT, SIGTERM, SIGHUP};
+
 static void watch_signals(const char *temp) {
-  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-  if (!temp || strlen(temp) >= sizeof unfinished) return;
-  strcpy(unfinished, temp);
-  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+  size_t n = temp ? strlen(temp) + 1 : 0;
+  if (!n || n > sizeof unfinished) return;
+  memcpy(unfinished, temp, n);
+  for (size_t i = 0; i < sizeof WATCHED / sizeof *WATCHED; i++) {
     struct sigaction now;
-    if (!sigaction(signals[i], NULL, &now) && now.sa_handler == SIG_DFL) signal(signals[i], give_up);
+    if (!sigaction(WATCHED[i], NULL, &now) && now.sa_handler == SIG_DFL) signal(WATCHED[i], give_up);
   }
+}
+
+/* Opens the file, and knows its temporary name before any signal can end the program. */
+static int open_watched(ttm_out *out, const char *path, ttm_error *err) {
+  sigset_t held, before;
+  sigemptyset(&held);
+  for (size_t i = 0; i < sizeof WATCHED / sizeof *WATCHED; i++) sigaddset(&held, WATCHED[i]);
+  pthread_sigmask(SIG_BLOCK, &held, &before);
+  int status = ttm_out_open(out, path, err);
+  if (!status) watch_signals(out->temp);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return status;
 }
 
 /* What a run left that could not remove it. */
@@ -94,11 +108,9 @@ static void clean_beside(const char *path) {
 
 static int open_file(ttm_out *out, const char *path, ttm_error *err) {
   clean_beside(path);
-  int status = ttm_out_open(out, path, err);
-  if (status) return status;
-  out->sync = !no_sync;
-  watch_signals(out->temp);
-  return TTM_OK;
+  int status = open_watched(out, path, err);
+  if (!status) out->sync = !no_sync;
+  return status;
 }
 
 int ttm_terminal_open(ttm_out *out, const char *path, ttm_error *err) {

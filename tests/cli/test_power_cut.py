@@ -263,8 +263,8 @@ def check_signals(folder):
     place = folder + "/out"
     os.makedirs(place)
 
-    def begun():
-        child = subprocess.Popen([TTMEM, "html", "-", "-q", "-o", place + "/page.html"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    def begun(*slowed):
+        child = subprocess.Popen([*slowed, TTMEM, "html", "-", "-q", "-o", place + "/page.html"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for _ in range(500):
             if os.listdir(place):
                 return child
@@ -273,8 +273,13 @@ def check_signals(folder):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         child = begun()
         child.send_signal(number)
-        assert child.wait(10) == -number
+        assert child.wait() == -number
         assert not os.listdir(place), (number, os.listdir(place))
+    if shutil.which("strace") and subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        # A signal when the file has just been made, and the program has not locked it yet.
+        child = begun("strace", "-qq", "-o", "/dev/null", "-D", "-e", "trace=flock", "-e", "inject=flock:delay_exit=1000000")
+        child.send_signal(signal.SIGTERM)
+        assert child.wait() == -signal.SIGTERM and not os.listdir(place), os.listdir(place)
     child = begun()
     child.kill()
     child.wait()
