@@ -82,8 +82,8 @@ static int check_outputs(const ttm_options *options, ttm_error *err) {
 static int choose_entry(ttm_judgement *j, const char *path, bool named, ttm_error *err) {
   const ttm_baseline *b = &j->baseline;
   j->entry = ttm_baseline_find(b, ttm_str_of(j->name.at));
-  if (!j->entry && !named && b->entries.n == 1) j->entry = &b->entries.at[0];
   if (j->entry) return TTM_OK;
+  if (!named && b->entries.n == 1) return j->entry = &b->entries.at[0], TTM_OK;
   ttm_buf all = {0};
   for (size_t i = 0; i < b->entries.n && all.n < 300; i++) {
     ttm_buf_puts(&all, i ? ", " : "it has ");
@@ -224,8 +224,8 @@ static int tell_github(const ttm_ci *ci, ttm_str more, ttm_error *err) {
 static void judge_partial(ttm_judgement *j, const ttm_options *options) {
   bool no = ttm_checks_count(&j->checks, TTM_FAILED) && !j->partial_before;
   ttm_str why = ttm_buf_str(&j->partial);
-  if (j->checks.at.n && why.n && !no)
-    j->partial.failed |= ttm_check_partial(&j->checks, why, options->given[TTM_OPTION_ALLOW_PARTIAL]) != TTM_OK;
+  if (j->checks.at.n && why.n)
+    j->partial.failed |= ttm_check_partial(&j->checks, why, no || options->given[TTM_OPTION_ALLOW_PARTIAL]) != TTM_OK;
 }
 
 bool ttm_judge_take(ttm_judgement *j, const char *who, const ttm_profile *p) {
@@ -239,8 +239,8 @@ bool ttm_judge_take(ttm_judgement *j, const char *who, const ttm_profile *p) {
 int ttm_judge_exit_why(const ttm_options *options, ttm_str why, int exit_status) {
   ttm_judgement j = {0};
   ttm_buf line = {0};
-  bool allowed = options->given[TTM_OPTION_ALLOW_PARTIAL];
-  if (exit_status != TTM_EXIT_OK || !why.n) return exit_status;
+  bool allowed = exit_status == TTM_EXIT_FOUND || options->given[TTM_OPTION_ALLOW_PARTIAL];
+  if (exit_status == TTM_EXIT_WRONG || !why.n) return exit_status;
   if (ttm_check_partial(&j.checks, why, allowed))
     line.failed = true;
   else
@@ -250,12 +250,12 @@ int ttm_judge_exit_why(const ttm_options *options, ttm_str why, int exit_status)
   if (line.failed) allowed = ttm_cli_error(options, &err) == TTM_EXIT_OK;
   ttm_terminal_note(&line);
   ttm_judgement_free(&j);
-  return allowed ? TTM_EXIT_OK : TTM_EXIT_WRONG;
+  return allowed ? exit_status : TTM_EXIT_WRONG;
 }
 
 int ttm_judge_exit(const ttm_options *options, const ttm_profile *p, int exit_status) {
   ttm_buf why = {0};
-  if (exit_status != TTM_EXIT_OK) return exit_status;
+  if (exit_status == TTM_EXIT_WRONG) return exit_status;
   ttm_words_partial(&why, p);
   ttm_error err;
   ttm_error_nomem(&err);

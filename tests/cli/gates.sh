@@ -72,7 +72,11 @@ python3 -c 'import json; i = json.load(open("home/reports/killed/killed_findings
 head -c -40 died.log >died_torn.log
 for log in died.log died_torn.log; do status 1 "$TTMEM" analyze $log --check -q --no-json; done
 zstd -q19 died.log -o died.log.zst
-for log in bad.log.zst torn.log; do status 1 "$TTMEM" analyze $log --budget 0.1% -q --no-json; done
+for log in bad.log.zst torn.log; do
+  got=0
+  "$TTMEM" analyze $log --budget 0.1% -q --no-json 2>said || got=$?
+  [ $got = 1 ] && grep -q "a part of the run was judged" said || fail "a no of a part: $log: exit $got: $(cat said)"
+done
 
 # A window larger than ours has a name.
 zstd -q --ultra --long=31 ok.log -o long.log.zst --no-check
