@@ -164,10 +164,11 @@ static void note_tightest(sums *s, ttm_capture *c, size_t slot) {
 static int measure(sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   memory_sum *sum = &s->at[slot_of(s, e->device)][e->row];
   ttm_holes *holes = &sum->holes;
-  bool same = sum->bytes == e->bytes, same_hole = !holes->known || ttm_holes_largest(holes) == e->per_bank;
+  uint64_t told = ttm_add_sat(sum->bytes, sum->untold); /* by allocations and frees alone */
+  bool same = told == e->bytes, same_hole = !holes->known || ttm_holes_largest(holes) == e->per_bank;
   c->recording.corrections += !same && !e->alias;
   c->recording.hole_corrections += same && !same_hole && !e->alias;
-  sum->untold = e->alias ? ttm_add_sat(sum->untold, ttm_sub_sat(sum->bytes, e->bytes)) : 0;
+  sum->untold = e->alias ? ttm_sub_sat(told, e->bytes) : 0;
   sum->bytes = e->bytes;
   sum->measured = true;
   sum->total = e->named_bytes;
@@ -196,6 +197,13 @@ static int apply_on_cores(const ttm_profile *p, ttm_capture *c, memory_sum *sum,
   return note_test(c, buffer, held(sum)), TTM_OK;
 }
 
+/* What a view showed to be gone is gone only once. */
+static void take_free(memory_sum *sum, uint64_t bytes, bool of_another_thread) {
+  uint64_t seen = !of_another_thread ? 0 : sum->untold < bytes ? sum->untold : bytes;
+  sum->untold -= seen;
+  sum->bytes = ttm_sub_sat(sum->bytes, bytes - seen);
+}
+
 static int apply(const ttm_profile *p, sums *s, ttm_capture *c, const ttm_buffer_event *e) {
   if (e->kind == TTM_EVENT_MEASURED) return measure(s, c, e);
   if (e->kind == TTM_EVENT_OPENED) {
@@ -211,10 +219,8 @@ static int apply(const ttm_profile *p, sums *s, ttm_capture *c, const ttm_buffer
   sum->cores.stale = true;
   if (e->kind == TTM_EVENT_ALLOCATE)
     sum->bytes = ttm_add_sat(sum->bytes, buffer->bank_bytes);
-  else if (e->alias && sum->untold >= buffer->bank_bytes)
-    sum->untold -= buffer->bank_bytes;
   else
-    sum->bytes = ttm_sub_sat(sum->bytes, buffer->bank_bytes);
+    take_free(sum, buffer->bank_bytes, e->alias);
   int rc = TTM_OK;
   if (buffer->address == TTM_UNKNOWN)
     sum->holes.known = false;

@@ -33,13 +33,18 @@ uint32_t ttm_recording_find(ttm_capture_loader *l, const ttm_capture_node *node)
   return newest;
 }
 
+/* True when a free that the lane tells now is that of the row, and not of one before it. */
+static bool is_own(ttm_capture_loader *l, uint32_t row) {
+  if (row >= l->births.n) return false; /* nobody lives there any more */
+  const ttm_birth *birth = &l->births.at[row];
+  return birth->lane == l->lane || birth->piece <= ttm_recording_lane(l)->began;
+}
+
 bool ttm_recording_is_noticed(ttm_capture_loader *l, const ttm_capture_node *node) {
   uint64_t place[3];
   if (!place_of(l, node, place)) return false;
   uint32_t id = ttm_intern_find(&l->places, (ttm_str){(const char *)place, sizeof place});
-  if (id >= l->owed.n || !l->owed.at[id] || l->living.at[id] >= l->births.n) return false;
-  const ttm_birth *birth = &l->births.at[l->living.at[id]];
-  if (birth->lane == l->lane || birth->piece <= ttm_recording_lane(l)->began) return false;
+  if (id >= l->owed.n || !l->owed.at[id] || is_own(l, l->living.at[id])) return false;
   l->owed.at[id]--;
   recording_of(l)->unseen_frees--;
   return true;
