@@ -333,6 +333,38 @@ for t in threads: t.join()
         self.assertEqual((recording["corrections"], recording["unseen_frees"]), (0, 0))
         self.assertEqual(recording["memories"]["DRAM"]["peak_per_bank_B"], 4096 + (3 * 2 + 1) * 10240)
 
+    def test_a_view_is_of_one_moment(self):
+        """An operation of another thread ends between the allocator's answer and its writing."""
+        self.model("""
+import threading
+inside, go, done = threading.Event(), threading.Event(), threading.Event()
+class Slow(dict):
+    def __setitem__(self, address, size):
+        if threading.current_thread() is t:
+            inside.set(), go.wait()
+        super().__setitem__(address, size)
+def work():
+    kept.append(ttnn.empty(10240, device))
+    done.set()
+def view(device, kind, real=ttnn.get_memory_view):
+    seen = real(device, kind)
+    if inside.is_set():
+        go.set(), done.wait()
+    return seen
+kept, device.live = [], Slow(device.live)
+t = threading.Thread(target=work)
+t.start(), inside.wait()
+ttnn.get_memory_view = view
+ttnn.relu(x)
+large = ttnn.empty(40960, device)
+t.join()
+""")
+        code, _, err = self.run_it()
+        self.assertEqual(code, 0, err)
+        recording = self.findings()["recording"]
+        self.assertEqual((recording["corrections"], recording["unseen_frees"]), (0, 0))
+        self.assertEqual(recording["memories"]["DRAM"]["peak_per_bank_B"], 4096 + 10240 + 40960)
+
     def test_a_free_in_another_thread_is_seen(self):
         self.model("""
 import threading

@@ -2,6 +2,7 @@
 """What decides how an operation works on its arguments, as something that can be looked up."""
 
 import enum
+import itertools
 
 UNKNOWN, BY_IDENTITY, BY_HASH, BY_ID, BY_CONFIGURATION, BY_TEXT = range(1, 7)  # ways to find a kind, as ttmem_calls.c has them
 PLAIN = {type(None), bool, int, float, str}
@@ -23,6 +24,7 @@ class Kinds:
         self.ways = {}  # type -> how its kind is found
         self.followed = set()  # types whose changes are seen
         self.numbers = {}  # kind of a configuration -> number
+        self.next = itertools.count(1)
         self.changed = lambda: None  # called when `known` is forgotten
 
     def of(self, value, tensors):
@@ -114,4 +116,4 @@ class Kinds:
     def number_of(self, value):
         """Of a configuration, valid until `changed` is called; 0: that could not be seen."""
         kind = self.of(value, [])
-        return self.numbers.setdefault(kind, len(self.numbers) + 1) if id(value) in self.known else 0
+        return self.numbers.get(kind) or self.numbers.setdefault(kind, next(self.next)) if id(value) in self.known else 0

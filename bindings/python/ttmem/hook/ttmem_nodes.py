@@ -25,6 +25,7 @@ recording_end       of a process: `reason`, `operations`, `late`, `traces`, `ask
 Ours carry `lane`, a number for the process (1,024 times its id) and its thread; none means the first of each. ttnn's belong to the lane of the piece."""
 
 import gc
+import itertools
 import json
 import mmap
 import os
@@ -181,7 +182,8 @@ class Programs:
     """Numbers for programs: what decides about one is the device operation, its factory and its arguments, as a capture has them."""
 
     def __init__(self):
-        self.numbers = {}
+        self.numbers = {}  # of all threads
+        self.next = itertools.count(1)
         self.answered = []  # (number, device operation) of those that need not be asked for
 
     def number(self, function, outer):
@@ -194,16 +196,23 @@ class Programs:
             return 0
         arguments = CHANGING.sub("", arguments)
         key = (params.get("name"), params.get("program_factory_type"), arguments, outer if vague else 0)
-        if key not in self.numbers:
-            self.numbers[key] = len(self.numbers) + 1
-            if str(key[1]).endswith(WITHIN_TENSORS):
-                self.answered.append((self.numbers[key], key[0]))
-        return self.numbers[key]
+        number = self.numbers.get(key)
+        if number is None:
+            new = next(self.next)
+            number = self.numbers.setdefault(key, new)
+            if number == new and str(key[1]).endswith(WITHIN_TENSORS):
+                self.answered.append((number, key[0]))
+        return number
 
     def answers(self):
         """Pieces that tell the buffers of programs whose buffers all lie in their tensors."""
-        nodes = [node("circular_buffer_deallocate_all", program=number, name=name) for number, name in self.answered]
-        self.answered = []
+        answered = []
+        try:
+            while self.answered:
+                answered.append(self.answered.pop(0))
+        except IndexError:
+            pass  # another thread took the last one
+        nodes = [node("circular_buffer_deallocate_all", program=number, name=name) for number, name in answered]
         return [node("piece", mode="REPEAT", key=0)] + nodes if nodes else []
 
 
@@ -247,12 +256,27 @@ def lean(nodes, programs=None, key_of=lambda name: 0, asked=False):
 
 
 class NothingCollected:
-    """Between two captures nothing is seen, so nothing may be freed: the collector of cycles has to wait."""
+    """Between two captures nothing is seen, so nothing may be freed: the collector of cycles has to wait until no thread is between two."""
+
+    lock, inside, collecting = threading.RLock(), 0, False
 
     def __enter__(self):
-        self.collecting = gc.isenabled()
-        gc.disable()
+        with self.lock:
+            if not self.__class__.inside:
+                self.__class__.collecting = gc.isenabled()
+                gc.disable()
+            self.__class__.inside += 1
 
     def __exit__(self, *_):
-        if self.collecting:
+        with self.lock:
+            self.__class__.inside -= 1
+            if not self.inside and self.collecting:
+                gc.enable()
+
+    @classmethod
+    def forked(cls):
+        """The other threads are not there any more."""
+        cls.lock = threading.RLock()
+        if cls.inside and cls.collecting:
             gc.enable()
+        cls.inside = 0

@@ -56,7 +56,7 @@ class Operations:
         except Exception:  # an argument of the program's own making
             return None
         if number is None and len(self.keys) < MOST_KEYS:
-            number = self.keys[key] = next(self.key_numbers)
+            number = self.keys.setdefault(key, next(self.key_numbers))
         return number
 
     def call(self, name, function, args, kwargs, frame, repeatable=False):
@@ -109,7 +109,9 @@ class Operations:
             recorder.threads.last_user = lane
             recorder.views.take(lane, wanted=True)  # what another thread freed since its last operation is not written yet
         number = self.next_number()
-        recorder.put_text(lane, LINE % (number, recorder.base + lane.number, self.line(lane, name, frame, key, state)), state == BRIEF)
+        site, line = self.line(lane, name, frame, key, state)
+        recorder.put_text(lane, LINE % (number, recorder.base + lane.number, line), state == BRIEF)
+        recorder.sites.told.add(site)
         if state == BRIEF:
             recorder.brief.start(lane, number, key, inputs)
             return number
@@ -131,7 +133,7 @@ class Operations:
         return state == ONCE or crowded or lane.in_piece >= self.piece or time.monotonic() - lane.piece_began > PIECE_SECONDS
 
     def line(self, lane, name, frame, key, state):
-        """What is said of an operation that is called, and of its place when that is new."""
+        """The number of its place, and what is said of an operation that is called, and of the place when that is new."""
         site, place = self.recorder.sites.number_of(frame)
         params = '"name":' + quote(name)
         if place:
@@ -149,7 +151,7 @@ class Operations:
             params += "," + encode(lane.note)[1:-1]
         elif state == BRIEF and site and not place and site in self.names.at_site:
             self.native.remember(key, site, params.encode(), bool(lane.names))
-        return params
+        return site, params
 
     def name_results(self, lane, number, names, result):
         """Which of several results has which name: by their addresses, for they need not be allocated in this order."""

@@ -23,6 +23,7 @@ class Pieces:
 
     def start_over(self):
         self.programs = Programs()
+        self.written = 0  # of all threads
 
     def start(self, lane):
         native = self.recorder.native
@@ -54,6 +55,7 @@ class Pieces:
             if nodes:
                 recorder.put(lane, [node("piece", **template)] + nodes)
                 recorder.put(lane, self.programs.answers())
+                self.written += 1
         return bool(template)
 
     def last(self):

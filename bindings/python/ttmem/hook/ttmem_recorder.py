@@ -28,7 +28,7 @@ from _ttmem_devices import Devices
 from _ttmem_environment import setting
 from _ttmem_kinds import Kinds
 from _ttmem_native import load
-from _ttmem_nodes import LONGEST_MESSAGE, File, encode, message_of, node, tell
+from _ttmem_nodes import LONGEST_MESSAGE, File, NothingCollected, encode, message_of, node, tell
 from _ttmem_operations import MARK, Operations
 from _ttmem_pieces import Pieces
 from _ttmem_questions import Questions
@@ -81,6 +81,7 @@ class Recorder:
         """In a child. What it inherits is recorded as soon as it calls an operation; a device of its own makes the rest not its business."""
         if self.native:
             self.native.leave()
+        NothingCollected.forked()
         self.threads.forked()
         self.devices.forked()
         self.sites.forget()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where in the program a call is made: the line, the function, and the calls that led there."""
 
+import itertools
 import os
 
 MOST_CALLS = 32  # of a stack
@@ -22,6 +23,8 @@ class Sites:
     def forget(self):
         """Nothing is in the recording yet."""
         self.known = {}  # ids of code objects and instructions, outwards -> number
+        self.numbers = itertools.count(1)
+        self.told = set()  # numbers whose place is written: until then every thread that comes by has to say it
         self.codes = []  # theirs, so that the ids stay theirs
 
     def number_of(self, frame):
@@ -33,13 +36,12 @@ class Sites:
             outer = outer.f_back
         steps = tuple(steps)
         number = self.known.get(steps)
-        if number is not None:
+        if number in self.told:
             return number, None
-        number = 0
-        if len(self.known) < MOST_SITES:
-            number = self.known[steps] = len(self.known) + 1
+        if number is None and len(self.known) < MOST_SITES:
             self.codes.append(self.codes_of(frame))
-        return number, self.place(frame)
+            number = self.known.setdefault(steps, next(self.numbers))
+        return number or 0, self.place(frame)
 
     def codes_of(self, frame):
         codes = []

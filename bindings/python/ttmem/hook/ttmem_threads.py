@@ -84,11 +84,11 @@ class Threads:
         """True when several threads call operations: then each operation is a piece, which keeps them in order."""
         if lane not in self.users:
             if time.monotonic() > self.watchful:
-                self.late += sum(other.in_piece for other in self.users)
+                self.late += sum(other.in_piece for other in list(self.users))
             self.users.add(lane)
             self.recorder.brief.interrupt_all()
         return len(self.users) > 1 or time.monotonic() < self.watchful
 
     def in_operations(self, lane):
         """True when another thread is in one."""
-        return any(other.depth for other in self.users if other is not lane)
+        return any(other.depth for other in list(self.users) if other is not lane)

@@ -8,6 +8,7 @@ from _ttmem_environment import setting
 from _ttmem_nodes import NothingCollected, node
 
 SHARE = 50  # a view is taken when the last one's cost, times this, has passed
+TRIES = 3  # while other threads come in between
 MEMORIES = ("DRAM", "L1", "L1_SMALL", "TRACE")
 
 
@@ -31,10 +32,12 @@ class Views:
                 recorder.pieces.roll(lane)
             else:
                 recorder.put_text(lane, "")
-            before = recorder.calls.begun()
-            views = [n for device in recorder.devices.open for n in self.of(device)]
-            if recorder.calls.begun() == before and not recorder.threads.in_operations(lane):
-                recorder.put(lane, views)  # else they may hold what a running operation of another thread has not written yet
+            for _ in range(TRIES):
+                before = recorder.calls.begun(), recorder.pieces.written
+                views = [n for device in recorder.devices.open for n in self.of(device)]
+                if (recorder.calls.begun(), recorder.pieces.written) == before and not recorder.threads.in_operations(lane):
+                    recorder.put(lane, views)
+                    break  # else an operation of another thread may be written and not in them, or in them and not written yet
         after = time.monotonic()
         self.next.value = 0.0 if self.always else after + (after - now) * SHARE
 
