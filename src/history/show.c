@@ -109,7 +109,7 @@ static void put_memory(ttm_doc *doc, const ttm_past *past, const ttm_series *s, 
 }
 
 static void put_runs(ttm_doc *doc, const ttm_past *past, const ttm_series *s, size_t most) {
-  static const char *const heads[] = {"Run", "UTC", ">DRAM", ">L1", "Commit", "Failed"};
+  static const char *const heads[] = {"Run", ">UTC", ">DRAM", ">L1", "Commit", "Failed"};
   size_t from = s->runs > most ? s->runs - most : 0;
   ttm_doc_table(doc, heads, sizeof heads / sizeof *heads);
   for (size_t i = s->runs; i-- > from;) {

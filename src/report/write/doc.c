@@ -11,7 +11,7 @@
 #include "report/write/doc_data.h"
 #include "report/write/svg.h"
 
-enum { MOST_CELL = 200, LONGEST_CELL = 60, LEAST_TEXT = 14, LEAST_CELL = 6, GAP = 2, LEAST_COLUMNS = 72 };
+enum { MOST_CELL = 200, LONGEST_CELL = 60, LEAST_TEXT = 14, LEAST_CELL = 6, GAP = 2, BELOW = 4, LEAST_COLUMNS = 72 };
 enum { TEXT_INDENT = 2, FIGURE = 9, LABEL = 10 };
 
 /* Light and dark, readable on paper, no script, nothing from elsewhere. */
@@ -51,10 +51,12 @@ static void note_lines(ttm_doc *d, size_t n, bool text) {
   if (text) d->about = 0;
 }
 
+static size_t columns_of(const ttm_doc *d) { return d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns; }
+
 /* Words over as many lines as it takes; the first goes on at column `indent`, the others start there. */
 static void put_wrapped(ttm_doc *d, ttm_str text, size_t indent) {
-  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns;
-  note_lines(d, ttm_put_paragraph(d->out, text, indent, indent, columns, d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII),
+  note_lines(d,
+             ttm_put_paragraph(d->out, text, indent, indent, columns_of(d), d->utf8 ? TTM_FORM_UTF8 : TTM_FORM_ASCII),
              true);
   ttm_buf_char(d->out, '\n');
 }
@@ -314,14 +316,15 @@ void ttm_doc_cell_text(ttm_doc *d, ttm_str text) {
 }
 
 static bool is_right(const char *head) { return head[0] == '>'; }
+static bool is_below(const char *head) { return head[0] == '<'; }
 static ttm_str head_text(const char *head) {
-  ttm_str text = ttm_str_of(is_right(head) ? head + 1 : head);
+  ttm_str text = ttm_str_of(is_right(head) || is_below(head) ? head + 1 : head);
   return ttm_str_first(text, ttm_str_find_char(text, '\t'));
 }
 
-static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
+static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t columns, size_t width) {
   size_t shown = ttm_text_columns(text), start = d->out->n;
-  bool right = is_right(d->heads[column]), last = column + 1 == d->head_count;
+  bool right = is_right(d->heads[column]), last = column + 1 == columns;
   if (right) ttm_buf_printf(d->out, "%*s", (int)(width - shown), "");
   put_foreign(d, text, width);
   if (!right && !last) ttm_pad_to(d->out, start, width);
@@ -330,10 +333,13 @@ static void put_cell(ttm_doc *d, ttm_str text, size_t column, size_t width) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Whether a line may end behind byte `at`: not inside a number, and not behind a bracket that opens after a word. */
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* Whether a line may end behind byte `at`: not inside a number or a date, and not behind a bracket that opens after a word. */
 static bool may_end(ttm_str text, size_t at) {
   char c = text.p[at], before = at ? text.p[at - 1] : ' ', after = text.p[at + 1];
   if (c == '.' && is_digit(before) && is_digit(after)) return false;
+  if (c == '-') return is_letter(before) && is_letter(after);
   if (c == '(' && before == ' ') return false;
   return strchr(" /(:._|", c) && after != ':';
 }
@@ -356,12 +362,12 @@ static ttm_str take_line(ttm_str *rest, size_t width) {
 }
 
 /* A row over as many lines as its longest cell takes: nothing is cut. */
-static void put_row(ttm_doc *d, ttm_str *cells, const size_t *width) {
+static void put_row(ttm_doc *d, ttm_str *cells, const size_t *width, size_t columns) {
   for (bool more = true; more;) {
     size_t start = d->out->n;
     more = false;
-    for (size_t c = 0; c < d->head_count; c++) {
-      put_cell(d, take_line(&cells[c], width[c]), c, width[c]);
+    for (size_t c = 0; c < columns; c++) {
+      put_cell(d, take_line(&cells[c], width[c]), c, columns, width[c]);
       more |= cells[c].n > 0;
     }
     while (!d->out->failed && d->out->n > start && d->out->at[d->out->n - 1] == ' ') d->out->n--;
@@ -369,11 +375,26 @@ static void put_row(ttm_doc *d, ttm_str *cells, const size_t *width) {
   }
 }
 
+static size_t add_widths(const size_t *width, size_t n) {
+  size_t all = 0;
+  for (size_t c = 0; c < n; c++) all += width[c] + (c ? GAP : 0);
+  return all;
+}
+
+/* What has no room at the end of its row, below it. */
+static void put_below(ttm_doc *d, const char *head, ttm_str text) {
+  ttm_buf line = {0};
+  if (ttm_str_eq(text, TTM_LIT("-"))) return;
+  ttm_buf_printf(&line, "%.*s: %.*s", TTM_ARGS(head_text(head)), TTM_ARGS(text));
+  ttm_buf_printf(d->out, "%*s", BELOW, "");
+  put_wrapped(d, ttm_buf_str(&line), BELOW);
+  d->out->failed |= line.failed;
+  ttm_buf_free(&line);
+}
+
 /* Columns that are too wide together give: the widest text first, numbers when texts have little left. */
 static void fit_columns(const ttm_doc *d, size_t *width, size_t n) {
-  size_t columns = d->columns < LEAST_COLUMNS ? LEAST_COLUMNS : d->columns, all = 0;
-  for (size_t c = 0; c < n; c++) all += width[c] + (c ? GAP : 0);
-  for (; all > columns; all--) {
+  for (size_t all = add_widths(width, n); all > columns_of(d); all--) {
     size_t widest = 0, text = SIZE_MAX;
     for (size_t c = 0; c < n; c++) {
       if (width[c] > width[widest]) widest = c;
@@ -399,13 +420,18 @@ static void put_terminal_table(ttm_doc *d) {
     if (w > LONGEST_CELL) w = LONGEST_CELL;
     if (w > width[i % n]) width[i % n] = w;
   }
-  fit_columns(d, width, n);
+  bool below = is_below(d->heads[n - 1]) && add_widths(width, n) > columns_of(d);
+  size_t beside = below ? n - 1 : n;
+  fit_columns(d, width, beside);
   color(d, "2");
-  put_row(d, row, width);
+  put_row(d, row, width, beside);
   color(d, "0");
   for (size_t i = 0; i < d->cells.n; i++) {
     row[i % n] = ttm_buf_str(&d->cells.at[i]);
-    if (i % n == n - 1) put_row(d, row, width);
+    if (i % n < n - 1) continue;
+    ttm_str last = row[n - 1];
+    put_row(d, row, width, beside);
+    if (below) put_below(d, d->heads[n - 1], last);
   }
 }
 

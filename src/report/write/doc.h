@@ -75,7 +75,8 @@ void ttm_doc_labelled(ttm_doc *doc, const char *label, ttm_doc_tone tone, ttm_st
 /* Lines of code below a point, which keep their shape. */
 void ttm_doc_code(ttm_doc *doc, ttm_str lines);
 
-/* A table: the heads ("Buffer", ">Bytes": numbers, to the right; ">Capacity\tL1 capacity": what programs call it), then all cells row by row, then the end. */
+/* A table: the heads ("Buffer", ">Bytes": numbers, to the right; "<Failure", only the last: below its row on a narrow terminal; ">Capacity\tL1 capacity":
+ * what programs call it), then all cells row by row, then the end. */
 void ttm_doc_table(ttm_doc *doc, const char *const *heads, size_t n);
 void ttm_doc_cell(ttm_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ttm_doc_cell_count(ttm_doc *doc, uint64_t n);     /* "1,234" */

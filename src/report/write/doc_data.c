@@ -36,7 +36,7 @@ static bool is_nothing(ttm_str cell) {
 
 /* What the column is called: behind a tab where the shown head would be none or not the only one. */
 static ttm_str name_of(const char *head) {
-  ttm_str name = ttm_str_of(head[0] == '>' ? head + 1 : head);
+  ttm_str name = ttm_str_of(head + (head[0] == '>' || head[0] == '<'));
   size_t tab = ttm_str_find_char(name, '\t');
   return tab == TTM_NOT_FOUND ? name : ttm_str_from(name, tab + 1);
 }
