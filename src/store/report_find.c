@@ -298,10 +298,11 @@ static int has_changed(const char *folder, const char *path, ttm_error *err) {
 
 static int is_gone(const ttm_report_found *found, const char *folder, ttm_error *err) {
   bool named = found->origin && *found->origin && strcmp(found->origin, "-") != 0;
-  return ttm_error_set(err, TTM_ENODATA,
-                       "'%s' holds a report, but the log it was made of%s%s is not there; give the log, or look at the "
-                       "report itself: ttmem html '%s'",
-                       folder, named ? ", " : "", named ? found->origin : "", folder);
+  return ttm_error_set(
+      err, TTM_ENODATA,
+      "'%s' holds a report, but the log it was made of%s%s%s is not there; give the log, or look at the "
+      "report itself: ttmem html '%s'",
+      folder, named ? ", " : "", named ? found->origin : "", named ? "," : "", folder);
 }
 
 static int check_source(char **out, const ttm_report_found *found, const char *folder, bool *changed, ttm_error *err) {

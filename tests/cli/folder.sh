@@ -64,6 +64,8 @@ for i in 0 1 2; do "$TTMEM" ${questions[$i]//LOG/$report} >said.$i; done
 for i in 0 1 2; do (cd here && "$TTMEM" ${questions[$i]//LOG/../report} -q >../now); diff said.$i now || fail "changed: ${questions[$i]}"; done
 rm $log
 show ttmem fit "$report"
+show ttmem ask "$report" --at-peak -q
+show ttmem ask "$report" --at 1 -q
 for i in 0 1 2; do "$TTMEM" ${questions[$i]//LOG/$report} >now 2>note; diff said.$i now || fail "gone: ${questions[$i]}"; done
 grep -q "answered from the report's files" note || fail "no word about it"
 same_transcript

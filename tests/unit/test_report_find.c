@@ -190,7 +190,7 @@ static void other_logs_are_not_the_reports(void **state) {
   (void)state;
   put("r/other_profile.log", OPERATIONS);
   put_report("elsewhere/run.log", 4);
-  source_is_refused("elsewhere/run.log is not there");
+  source_is_refused("elsewhere/run.log, is not there");
 }
 
 /* Whatever it is called, what the findings name is the log when it lies beside the report. */

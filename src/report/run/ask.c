@@ -440,13 +440,37 @@ static void put_set(const ttm_ask *a, const ttm_statements *statements, const ch
   if (more) ttm_doc_line(a->doc, "and %llu smaller rows", (unsigned long long)more);
 }
 
+/* What was said of live tensors; NULL when they were unknown even then. The files of a report have the words without the tensors. */
+static const ttm_statement *said_alive(const ttm_ask *a) {
+  const ttm_statement *s = ttm_statements_first(&a->f->statements, TTM_TOPIC_ALIVE);
+  return s && s->severity != TTM_SEVERITY_UNKNOWN ? s : NULL;
+}
+
 static int lives_unknown(const ttm_ask *a, ttm_error *err) {
   const ttm_statement *alive = ttm_statements_first(&a->f->statements, TTM_TOPIC_ALIVE);
+  if (said_alive(a))
+    return ttm_error_set(err, TTM_ENODATA,
+                         "a report's files tell the live tensors at the peak only; its log tells others");
   return ttm_error_set(err, TTM_ENODATA, "%.*s", alive ? (int)alive->headline.n : 0, alive ? alive->headline.p : "");
 }
 
+/* The peak as the report's findings have it. */
+static int put_said(const ttm_ask *a, int memory, ttm_error *err) {
+  const ttm_statements *all = &a->f->statements;
+  for (int m = TTM_DRAM; m <= TTM_L1; m++) {
+    const ttm_statement *peak = ttm_statements_find(all, m == TTM_L1 ? "peak.l1" : "peak.dram", 0);
+    const ttm_statement *alive = ttm_statements_find(all, m == TTM_L1 ? "alive.l1" : "alive.dram", 0);
+    if (memory != TTM_ASK_BOTH && memory != m) continue;
+    if (peak) ttm_doc_line(a->doc, "%.*s.", TTM_ARGS(peak->headline));
+    if (alive) ttm_doc_statement(a->doc, all, alive, 0);
+    if (!alive && memory == m)
+      ttm_doc_line(a->doc, "The report names no live tensors in %s.", ttm_memory_name((ttm_memory)m));
+  }
+  return finish(a, err);
+}
+
 int ttm_ask_peak(const ttm_ask *a, int memory, ttm_error *err) {
-  if (!a->f->alive_set[TTM_DRAM].known) return lives_unknown(a, err);
+  if (!a->f->alive_set[TTM_DRAM].known) return said_alive(a) ? put_said(a, memory, err) : lives_unknown(a, err);
   for (int i = 0; i <= TTM_L1; i++) {
     ttm_memory m = ttm_findings_memory(a->f, i);
     if (memory == TTM_ASK_BOTH || memory == (int)m)
