@@ -88,7 +88,7 @@ static void put_results(ttm_json *j, const cbs_scan *scan) {
   for (size_t i = 0; scan && i < scan->findings.n; i++) {
     const cbs_finding *f = &scan->findings.at[i];
     size_t rule = 0;
-    while (rule < RULE_COUNT && strcmp(RULES[rule].id, f->rule)) rule++;
+    while (rule < RULE_COUNT && strcmp(RULES[rule].id, f->rule) != 0) rule++;
     ttm_json_put_object(j, NULL);
     ttm_json_put_name(j, "ruleId", f->rule);
     if (rule < RULE_COUNT) ttm_json_put_u64(j, "ruleIndex", rule);

@@ -230,7 +230,7 @@ static int answer_words(char *const *words, ttm_buf *out) {
   char **kept = ttm_alloc((all + 1) * sizeof *kept);
   if (!kept) return TTM_ENOMEM;
   for (size_t i = 1; i < all; i++)
-    if (strcmp(words[i], "=") || i + 1 == all) kept[n++] = words[i];
+    if (strcmp(words[i], "=") != 0 || i + 1 == all) kept[n++] = words[i];
   asked a = {.words = kept, .n = n ? n - 1 : 0, .now = n ? kept[n - 1] : "", .out = out};
   if (!strcmp(a.now, "=")) a.now = "";
   answer(&a);
@@ -246,7 +246,7 @@ static int run(const ttm_options *options, ttm_error *err) {
     return ttm_terminal_print(&text, err);
   }
   for (size_t i = 0; i < SHELLS; i++) {
-    if (strcmp(scripts[i].shell, shell)) continue;
+    if (strcmp(scripts[i].shell, shell) != 0) continue;
     ttm_buf_puts(&text, scripts[i].script);
     return ttm_terminal_print(&text, err);
   }

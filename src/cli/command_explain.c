@@ -92,7 +92,7 @@ static int read_subject(ttm_subject *subject, const ttm_options *options, const 
   struct stat st;
   if (!strcmp(input, "-") || !stat(input, &st)) {
     int status = ttm_subject_read(subject, options, input, false, err);
-    if ((!status || status == TTM_ENODATA) && !has_below(subject, TTM_INCIDENT_L1_BUFFERS) && strcmp(input, "-") &&
+    if ((!status || status == TTM_ENODATA) && !has_below(subject, TTM_INCIDENT_L1_BUFFERS) && strcmp(input, "-") != 0 &&
         S_ISREG(st.st_mode) && read_small(subject, input))
       return TTM_OK;
     return status == TTM_ENODATA && !ttm_name_other_command(input, err) ? nothing(input, err) : status;

@@ -128,7 +128,7 @@ static void say_progress(const finder *f, size_t row, const ttm_search *search, 
   ttm_buf_printf(out, "%.*s=", TTM_ARGS(search->of->name));
   ttm_variable_put(search->of, value, out);
   ttm_buf_printf(out, ": run %llu of about %llu, at most %llu", (unsigned long long)f->started + 1,
-                 (unsigned long long)(f->started + left), (unsigned long long)(f->started + most));
+                 (unsigned long long)f->started + left, (unsigned long long)f->started + most);
   uint64_t lanes = f->crew.running.n + 1;
   uint64_t seconds =
       f->crew.ended ? (uint64_t)f->crew.milliseconds / f->crew.ended * ((left + lanes - 1) / lanes) / 1000 + 1 : 0;

@@ -193,7 +193,7 @@ static int open_page(struct stat *st) {
   char *name = strrchr(path, '/');
   int fd = -1;
   for (size_t i = 0; name && fd < 0 && i < sizeof places / sizeof *places; i++) {
-    strcpy(name + 1, places[i]);
+    snprintf(name + 1, sizeof path - (size_t)(name + 1 - path), "%s", places[i]);
     fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) fd = (close(fd), -1);
   }

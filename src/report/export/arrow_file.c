@@ -72,7 +72,7 @@ static uint32_t flat_end(flat *f) {
   uint16_t slots[FLAT_FIELDS] = {0};
   uint16_t n = 0;
   uint32_t table = flat_number(f, 0, 4); /* to the slots, set below */
-  for (uint16_t i = 0; i < FLAT_FIELDS; i++) {
+  for (size_t i = 0; i < FLAT_FIELDS; i++) {
     if (!f->fields[i]) continue;
     slots[i] = (uint16_t)(table - f->fields[i]);
     n = (uint16_t)(i + 1);
