@@ -88,7 +88,7 @@ fuzz: ## libFuzzer, FUZZ_SECONDS (60) of processor time per target
 	@scripts/setup dev
 	@$(MAKE) --no-print-directory build/fuzz/build.ninja
 	cmake --build --preset fuzz -j $(JOBS)
-	@scripts/fuzz
+	@JOBS=$(JOBS) scripts/fuzz
 
 format: ## clang-format every C file in place
 	@scripts/setup dev
