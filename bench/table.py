@@ -57,6 +57,7 @@ def kept_file(name, command, *inputs):
     print(f"making {os.path.relpath(path, ROOT)} ...", file=sys.stderr)
     with open(partial, "wb") as out:
         subprocess.run(command, stdout=out, check=True)
+        os.fsync(out.fileno())  # or the disk would still be at it while others are measured
     os.replace(partial, path)
     with open(path + ".made-by", "w") as file:
         file.write(stamp)
