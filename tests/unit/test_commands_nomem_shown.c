@@ -41,23 +41,30 @@ static struct {
   const char *want;
 } typist;
 
-static bool is_on_screen(const char *words) {
-  char row[COLUMNS * 4 + 1];
+/* The screen as text of single bytes: those that are looked for are ASCII, and what ncurses makes of others takes an allocation per cell. */
+static const char *read_screen(void) {
+  static char text[ROWS * (COLUMNS + 1) + 1];
+  size_t n = 0;
   for (int i = 0; i < ROWS; i++) {
-    if (mvinnstr(i, 0, row, sizeof row - 1) > 0 && strstr(row, words)) return true;
+    chtype cells[COLUMNS + 1];
+    int row = mvinchnstr(i, 0, cells, COLUMNS);
+    for (int c = 0; c < row; c++) text[n++] = cells[c] & A_CHARTEXT ? (char)(cells[c] & A_CHARTEXT) : ' ';
+    text[n++] = '\n';
   }
-  return false;
+  text[n] = '\0';
+  return text;
 }
 
 /* In place of that of ncurses. A log that is being read is waited for; the end of every script is a way out of every panel. */
 int wgetch(WINDOW *window) {
   (void)window;
-  if (is_on_screen(" Reading") || is_on_screen(" Analyzing")) {
+  const char *screen = read_screen();
+  if (strstr(screen, " Reading") || strstr(screen, " Analyzing")) {
     assert_true(typist.waited++ < 100000);
     usleep(200);
     return ERR;
   }
-  if (is_on_screen(typist.want)) typist.seen = true;
+  if (strstr(screen, typist.want)) typist.seen = true;
   if (typist.entered) return typist.entered = false, ERR;
   typist.entered = *typist.next == '\n';
   if (*typist.next) return (unsigned char)*typist.next++;

@@ -63,7 +63,7 @@ export async function openServed(url, { width = 1280, height = 900 } = {}) {
 export async function openPage(file, { hash = "", width = 1280, height = 900, colorScheme = "light", url = null } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, offline: url === null });
   const page = await context.newPage();
-  page.setDefaultTimeout(10000);
+  page.setDefaultTimeout(60000); // only bounds a hang
   const problems = [];
   const address = url ?? pathToFileURL(file).href;
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`console: ${message.text()}`));
