@@ -136,6 +136,8 @@ for name in ("rotated", "grown", "removed", "cut", "emptied"):
         if process.poll() is None:
             break
         judge("too late", process, 0)
+    else:
+        sys.exit("FAIL: %s: ttmem was never met while it read" % name)
     if name == "cut":
         os.truncate("moving.log", len(big) // 2 + 77)
     elif name == "rotated":
