@@ -157,18 +157,27 @@ static int put_weights(ttm_html *h) {
   return code;
 }
 
-/* What is alive after each operation, without and with padding. */
-static int put_live_column(ttm_html *h, const char *id, bool l1, bool stored) {
+/* What is alive after each operation, without and with padding: one walk, since a step of it costs more than what it writes. */
+static int put_live(ttm_html *h) {
+  static const char *const ids[] = {"live.DRAM.logical", "live.DRAM.stored", "live.L1.logical", "live.L1.stored"};
+  enum { COLUMNS = sizeof ids / sizeof *ids };
+  ttm_html_block columns[COLUMNS] = {0};
   ttm_alive live;
-  if (ttm_alive_init(&live, h->p)) return TTM_ENOMEM;
-  for (uint32_t op = 0; op < h->p->ops.n; op++) {
+  int code = ttm_alive_init(&live, h->p);
+  for (uint32_t op = 0; op < h->p->ops.n && !code; op++) {
     ttm_alive_step(&live);
-    const ttm_alive_sum *sum = l1 ? &live.l1 : &live.dram;
-    if (ttm_op_is_element(h->p, op))
-      ttm_html_block_delta(&h->block, (int64_t)(stored ? sum->stored_bytes : sum->logical_bytes));
+    if (!ttm_op_is_element(h->p, op)) continue;
+    ttm_html_block_delta(&columns[0], (int64_t)live.dram.logical_bytes);
+    ttm_html_block_delta(&columns[1], (int64_t)live.dram.stored_bytes);
+    ttm_html_block_delta(&columns[2], (int64_t)live.l1.logical_bytes);
+    ttm_html_block_delta(&columns[3], (int64_t)live.l1.stored_bytes);
   }
   ttm_alive_free(&live);
-  return ttm_html_block_write(&h->block, id, h->out);
+  for (int i = 0; i < COLUMNS; i++) {
+    if (!code) code = ttm_html_block_write(&columns[i], ids[i], h->out);
+    ttm_html_block_free(&columns[i]);
+  }
+  return code;
 }
 
 int ttm_html_operations(ttm_html *h) {
@@ -182,11 +191,7 @@ int ttm_html_operations(ttm_html *h) {
     code = ttm_html_block_write(&h->block, ids[column], h->out);
   }
   if (!code) code = put_weights(h);
-  if (!code) code = put_live_column(h, "live.DRAM.logical", false, false);
-  if (!code) code = put_live_column(h, "live.DRAM.stored", false, true);
-  if (!code) code = put_live_column(h, "live.L1.logical", true, false);
-  if (!code) code = put_live_column(h, "live.L1.stored", true, true);
-  return code;
+  return code ? code : put_live(h);
 }
 
 /* The weights of the registry with repeated layers folded: 1 + the group of each entry, 0 for what is no weight of its own; and their names. */
