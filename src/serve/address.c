@@ -37,7 +37,8 @@ static bool is_any(const address *a) {
   return a->v4.sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-static int try_port(address a, unsigned port) {
+/* Bound to the port, -1 with errno. */
+static int bind_port(address a, unsigned port, bool again) {
   int fd = ttm_os_socket(a.any.sa_family), on = 1;
   if (fd < 0) return -1;
   if (a.any.sa_family == AF_INET6)
@@ -45,35 +46,29 @@ static int try_port(address a, unsigned port) {
   else
     a.v4.sin_port = htons((uint16_t)port);
   /* A port whose last connections are still closing is free. */
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (!bind(fd, &a.any, size_of(&a)) && !listen(fd, 1024)) return fd;
+  if (again) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (!bind(fd, &a.any, size_of(&a))) return fd;
   int why = errno;
   close(fd);
   errno = why;
   return -1;
 }
 
-/* A browser may take "localhost" for ::1: a port that somebody else holds there is not free either. */
-static bool is_taken_on_v6(unsigned port) {
-  address v6 = {.v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT}};
-  int fd = try_port(v6, port);
-  if (fd < 0) return errno == EADDRINUSE;
+static int try_port(const address *a, unsigned port) {
+  int fd = bind_port(*a, port, true);
+  if (fd < 0 || !listen(fd, 1024)) return fd;
+  int why = errno;
   close(fd);
-  return false;
+  errno = why;
+  return -1;
 }
 
-static int first_free(const address *a, ttm_error *err) {
-  for (unsigned port = TTM_FIRST_PORT; port <= TTM_LAST_PORT; port++) {
-    if (is_loopback(a) && a->any.sa_family == AF_INET && is_taken_on_v6(port)) continue;
-    int fd = try_port(*a, port);
-    if (fd >= 0) return fd;
-    if (errno == EADDRINUSE || errno == EACCES) continue;
-    ttm_error_set(err, TTM_EIO, "cannot listen on that address: %s; --host takes an address of this machine",
-                  strerror(errno));
-    return -1;
-  }
-  ttm_error_set(err, TTM_EIO, "no port from %d to %d is free: %s", TTM_FIRST_PORT, TTM_LAST_PORT, strerror(errno));
-  return -1;
+/* A browser that is told "localhost" asks ::1 before 127.0.0.1: whoever listens there gets the address with its token. Bound, the port of ::1 is nobody
+ * else's; as nobody listens on it, the browser is refused at once and goes on. */
+static void hold_on_v6(ttm_listen *listen) {
+  address v6 = {.v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT}};
+  listen->held = bind_port(v6, listen->port, false);
+  listen->taken = listen->held < 0 && errno == EADDRINUSE;
 }
 
 static unsigned port_of(int fd) {
@@ -83,30 +78,56 @@ static unsigned port_of(int fd) {
   return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
 }
 
+/* Whether a URL says "localhost": editors forward its port. It is 127.0.0.1 and no other loopback address. */
+static bool is_localhost(const address *a) {
+  return is_any(a) || (a->any.sa_family == AF_INET && a->v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+}
+
+static int open_port(ttm_listen *out, const address *a, unsigned port) {
+  int fd = try_port(a, port);
+  if (fd < 0) return -1;
+  *out = (ttm_listen){.fd = fd, .held = -1, .port = port_of(fd), .loopback = is_loopback(a), .any = is_any(a)};
+  if (a->any.sa_family == AF_INET && is_localhost(a)) hold_on_v6(out);
+  return fd;
+}
+
+static int open_first_free(ttm_listen *out, const address *a, ttm_error *err) {
+  for (unsigned port = TTM_FIRST_PORT; port <= TTM_LAST_PORT; port++) {
+    int fd = open_port(out, a, port);
+    if (fd >= 0 && !out->taken) return TTM_OK;
+    if (fd >= 0) ttm_listen_close(out), errno = EADDRINUSE;
+    if (errno == EADDRINUSE || errno == EACCES) continue;
+    return ttm_error_set(err, TTM_EIO, "cannot listen on that address: %s; --host takes an address of this machine",
+                         strerror(errno));
+  }
+  return ttm_error_set(err, TTM_EIO, "no port from %d to %d is free: %s", TTM_FIRST_PORT, TTM_LAST_PORT,
+                       strerror(errno));
+}
+
 int ttm_listen_open(ttm_listen *out, const char *host, int port, ttm_error *err) {
   address a;
+  *out = (ttm_listen){.fd = -1, .held = -1};
   int status = parse_host(&a, host, err);
   if (status) return status;
-  int fd = port < 0 ? first_free(&a, err) : try_port(a, (unsigned)port);
-  if (fd < 0 && port >= 0) {
-    bool taken = errno == EADDRINUSE;
-    ttm_error_set(err, TTM_EIO, "cannot listen on port %d%s%s: %s%s", port, host ? " of " : "", host ? host : "",
-                  strerror(errno), taken ? "; without --port the first free port is used" : "");
-  }
-  if (fd < 0) return TTM_EIO;
-  *out = (ttm_listen){fd, port_of(fd), is_loopback(&a), is_any(&a)};
-  return TTM_OK;
+  if (port < 0) return open_first_free(out, &a, err);
+  if (open_port(out, &a, (unsigned)port) >= 0) return TTM_OK;
+  bool taken = errno == EADDRINUSE;
+  return ttm_error_set(err, TTM_EIO, "cannot listen on port %d%s%s: %s%s", port, host ? " of " : "", host ? host : "",
+                       strerror(errno), taken ? "; without --port the first free port is used" : "");
+}
+
+void ttm_listen_close(ttm_listen *listen) {
+  if (listen->fd >= 0) close(listen->fd);
+  if (listen->held >= 0) close(listen->held);
+  listen->fd = listen->held = -1;
 }
 
 void ttm_listen_name(const ttm_listen *listen, ttm_buf *out) {
   address a = {.v6 = {0}};
   socklen_t size = sizeof a;
   char text[INET6_ADDRSTRLEN] = "";
-  /* Editors forward the port of a URL that says localhost, which is 127.0.0.1 and no other loopback address. */
-  if (getsockname(listen->fd, &a.any, &size) || listen->any ||
-      (a.any.sa_family == AF_INET && a.v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK))) {
-    return ttm_buf_printf(out, "localhost:%u", listen->port);
-  }
+  if (getsockname(listen->fd, &a.any, &size) || is_localhost(&a))
+    return ttm_buf_printf(out, "%s:%u", listen->taken ? "127.0.0.1" : "localhost", listen->port);
   bool v6 = a.any.sa_family == AF_INET6;
   inet_ntop(a.any.sa_family, v6 ? (void *)&a.v6.sin6_addr : (void *)&a.v4.sin_addr, text, sizeof text);
   ttm_buf_printf(out, v6 ? "[%s]:%u" : "%s:%u", text, listen->port);

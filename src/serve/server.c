@@ -525,7 +525,7 @@ static int make_index(ttm_server *server, ttm_error *err) {
 int ttm_server_start(ttm_server **out, const ttm_server_options *options, ttm_error *err) {
   ttm_server *server = ttm_alloc(sizeof *server);
   if (!server) return ttm_error_nomem(err);
-  server->root = server->listen.fd = -1;
+  server->root = server->listen.fd = server->listen.held = -1;
   ttm_comparer_init(&server->comparer);
   pthread_mutex_init(&server->index.lock, NULL);
   server->metrics = options->metrics;
@@ -550,10 +550,8 @@ size_t ttm_server_reports(const ttm_server *server) { return server->reports; }
 void ttm_server_stop(ttm_server *server) {
   if (!server) return;
   atomic_store(&server->comparer.stopped, true);
-  if (server->daemon)
-    MHD_stop_daemon(server->daemon); /* closes the socket too */
-  else if (server->listen.fd >= 0)
-    close(server->listen.fd);
+  if (server->daemon) MHD_stop_daemon(server->daemon), server->listen.fd = -1; /* it closes the socket */
+  ttm_listen_close(&server->listen);
   ttm_clients_end(&server->clients);
   if (server->root >= 0) close(server->root);
   ttm_comparer_free(&server->comparer);

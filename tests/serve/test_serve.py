@@ -473,6 +473,43 @@ def test_other_loopback():
     server.stop()
 
 
+def listen_on_v6(port):
+    """As another user would; None when the port is not to be had."""
+    s = socket.socket(socket.AF_INET6)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        s.bind(("::1", port))
+        s.listen()
+        return s
+    except OSError:
+        s.close()
+        return None
+
+
+def test_localhost():
+    """A browser that opens http://localhost:8000/TOKEN/ asks ::1 first: nobody else may be there to be told the token."""
+    there = listen_on_v6(0)
+    if not there:
+        print("SKIP: this machine has no ::1")
+        return
+    for host in ((), ("--host", "0.0.0.0")):
+        server = Server(*host, token=True)
+        check(server.url.startswith("http://localhost:"), "localhost: " + server.url)
+        check(listen_on_v6(server.port) is None, "another program took the port of ::1 %s" % (host,))
+        try:
+            socket.create_connection(("::1", server.port), timeout=60).close()
+            check(False, "::1 must refuse, so that a browser goes on to 127.0.0.1")
+        except ConnectionRefusedError:
+            pass
+        server.stop()
+        port = there.getsockname()[1]
+        server = Server("--port", str(port), *host, token=True)
+        check(server.url.startswith("http://127.0.0.1:%d/" % port), "somebody is on ::1, so it is no localhost: " + server.url)
+        check(get(port, server.path)[0] == 200, "served beside another program on ::1")
+        server.stop()
+    there.close()
+
+
 def main():
     prepare()
     server = Server()
@@ -494,6 +531,7 @@ def main():
     test_slow_clients()
     test_one_address()
     test_other_loopback()
+    test_localhost()
     shutil.rmtree(os.environ["TTMEM_HOME"])
     empty = subprocess.run([TTMEM, "serve"], capture_output=True, text=True)
     check(empty.returncode == 2 and "ttmem analyze LOG" in empty.stderr, "no reports yet")

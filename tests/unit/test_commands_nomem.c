@@ -242,7 +242,7 @@ static const char *free_port(void) {
   static char text[8];
   ttm_listen listen;
   assert_int_equal(ttm_listen_open(&listen, NULL, 0, NULL), TTM_OK);
-  close(listen.fd);
+  ttm_listen_close(&listen);
   snprintf(text, sizeof text, "%u", listen.port);
   return text;
 }
