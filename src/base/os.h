@@ -20,7 +20,9 @@ int ttm_os_pipe(int ends[2]);
 void ttm_os_widen_pipe(int fd, int bytes);
 int ttm_os_socket(int family); /* a stream that does not block */
 int ttm_os_socket_pair(int ends[2]);
-void ttm_os_read_ahead(int fd);                    /* the file is read from its start to its end */
+void ttm_os_read_ahead(int fd); /* the file is read from its start to its end */
+/* For reading, and nothing but a regular file: opening a device or a pipe does something already. */
+int ttm_os_open_regular(int dir, const char *path);
 int ttm_os_exchange(const char *a, const char *b); /* two names, in one step */
 struct timespec ttm_os_modified(const struct stat *st);
 /* Room on the disk for these bytes of a file, so that a page of it can always be written; -1 when it lies in memory, or more than half of what is free would go. */

@@ -29,6 +29,18 @@ int ttm_os_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | S
 
 void ttm_os_read_ahead(int fd) { posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); }
 
+int ttm_os_open_regular(int dir, const char *path) {
+  char known[32];
+  struct stat st;
+  int place = openat(dir, path, O_PATH | O_CLOEXEC), fd = -1, why = EINVAL;
+  if (place < 0) return -1;
+  snprintf(known, sizeof known, "/proc/self/fd/%d", place);
+  if (!fstat(place, &st) && S_ISREG(st.st_mode) && (fd = open(known, O_RDONLY | O_CLOEXEC)) < 0) why = errno;
+  close(place);
+  errno = why;
+  return fd;
+}
+
 int ttm_os_exchange(const char *a, const char *b) {
   return (int)syscall(SYS_renameat2, AT_FDCWD, a, AT_FDCWD, b, 2u /* RENAME_EXCHANGE */);
 }

@@ -42,6 +42,14 @@ int ttm_os_socket_pair(int ends[2]) {
 
 void ttm_os_read_ahead(int fd) { fcntl(fd, F_RDAHEAD, 1); }
 
+int ttm_os_open_regular(int dir, const char *path) {
+  struct stat st;
+  if (fstatat(dir, path, &st, 0)) return -1;
+  if (S_ISREG(st.st_mode)) return openat(dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  errno = EINVAL;
+  return -1;
+}
+
 int ttm_os_exchange(const char *a, const char *b) { return renamex_np(a, b, RENAME_SWAP); }
 
 struct timespec ttm_os_modified(const struct stat *st) {

@@ -4,9 +4,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "watch/process.h"
 
 const ttm_board *ttm_chip_board_named(ttm_str name) {
@@ -26,13 +26,12 @@ const ttm_board *ttm_chip_board_named(ttm_str name) {
 
 /* ---- Files ------------------------------------------------------------------------------------------------------------ */
 
-/* The start of a regular file; false when there is none that can be read. */
+/* The start of a regular file; false when there is none that can be read. Another user's program may have chosen the path, and root opens it. */
 static bool read_start(int dir, const char *path, size_t most, ttm_buf *out) {
-  struct stat st;
-  int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int fd = ttm_os_open_regular(dir, path);
   if (fd < 0) return false;
   ssize_t got = -1;
-  if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ttm_buf_room(out, most)) {
+  if (ttm_buf_room(out, most)) {
     while (most && (got = read(fd, out->at + out->n, most)) > 0) out->n += (size_t)got, most -= (size_t)got;
   }
   close(fd);

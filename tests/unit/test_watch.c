@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -296,6 +297,18 @@ static void boards(void **state) {
   assert_null(ttm_chip_board_of_driver(p->dir));
 }
 
+/* To open a device may do something: what another user's program names is opened when it is a file. */
+static void is_not_opened(pid_t child, const char *path) {
+  char event[512];
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  assert_true(inotify_add_watch(opened, path, IN_OPEN) >= 0);
+  assert_null(ttm_chip_board_of_process(child));
+  assert_true(read(opened, event, sizeof event) < 0);
+  close(opened);
+}
+
 /* A child on a mock board, as its environment says. */
 static void mock_board(void **state) {
   place *p = *state;
@@ -326,6 +339,7 @@ static void mock_board(void **state) {
   assert_int_equal(d->board_from, TTM_BOARD_MOCK);
   assert_true(d->capacity[TTM_USE_DRAM] == ttm_board_dram_bank(p150, 0, false) * 8);
   assert_int_equal(d->capacity[TTM_USE_TRACE], 0);
+  is_not_opened(child, path);
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
   look(p, 1);
