@@ -37,7 +37,7 @@ static int refuse(ttm_out *out, int why, ttm_error *err) {
 }
 
 /* Creates the temporary file beside out->path. 0 or an errno. */
-static int open_temp(ttm_out *out) {
+static int open_temp(ttm_out *out, mode_t mode) {
   const char *slash = strrchr(out->path, '/');
   int folder = slash ? (int)(slash - out->path) + 1 : 0;
   size_t size = (size_t)folder + sizeof TEMP_PREFIX TEMP_SUFFIX + 48;
@@ -45,7 +45,7 @@ static int open_temp(ttm_out *out) {
   if (!out->temp) return ENOMEM;
   for (int i = 0; i < TEMP_TRIES; i++) {
     snprintf(out->temp, size, "%.*s" TEMP_PREFIX "%ld-%d" TEMP_SUFFIX, folder, out->path, (long)getpid(), i);
-    out->fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    out->fd = open(out->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (out->fd >= 0) {
       (void)!flock(out->fd, LOCK_EX | LOCK_NB); /* best effort: tells a file in the making from a leftover */
       return 0;
@@ -70,6 +70,16 @@ static int follow_link(ttm_out *out) {
   return 0;
 }
 
+/* Who could not read the old file cannot read the new one either. Owner and group stay as far as we may give them away; a group that was not asked
+ * before is one of the others. */
+static void keep_access(int fd, const struct stat *old) {
+  mode_t mode = old->st_mode & 0777;
+  struct stat now;
+  if (fchown(fd, old->st_uid, old->st_gid)) (void)!fchown(fd, (uid_t)-1, old->st_gid);
+  if (fstat(fd, &now) || now.st_gid != old->st_gid) mode &= (mode & 07) << 3 | 0707;
+  (void)!fchmod(fd, mode);
+}
+
 /* Names of open descriptors look like the regular file they lead to, but whoever opened it would not see a new one. */
 static bool names_a_descriptor(const char *path) {
   return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
@@ -91,9 +101,10 @@ int ttm_out_open(ttm_out *out, const char *path, ttm_error *err) {
   int why = 0;
   if (exists)
     why = access(path, W_OK) ? errno : follow_link(out); /* renaming would not ask for the file's own permission */
-  if (!why) why = open_temp(out);
+  if (!why)
+    why = open_temp(out, exists ? 0600 : 0666); /* whoever opens it now may read on, whatever its mode becomes */
   if (why) return refuse(out, why, err);
-  if (exists) (void)!fchmod(out->fd, old.st_mode & 0777); /* best effort: keep what the owner allowed */
+  if (exists) keep_access(out->fd, &old);
   return TTM_OK;
 }
 

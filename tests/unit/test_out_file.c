@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -93,6 +94,51 @@ static void old_file_stays_until_then(void **state) {
   struct stat st;
   assert_int_equal(stat(s->file, &st), 0);
   assert_int_equal(st.st_mode & 0777, 0640);
+}
+
+static void write_anew(const scratch *s) {
+  ttm_out out;
+  assert_int_equal(ttm_out_open(&out, s->file, NULL), TTM_OK);
+  assert_int_equal(ttm_out_close(&out, NULL), TTM_OK);
+}
+
+/* Writes the file as a user who may not give it to its group; 0 when it went well. */
+static int write_anew_as_nobody(const scratch *s) {
+  enum { NOBODY = 65534 };
+  int status = -1;
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (!child) {
+    ttm_out out;
+    bool other = !setgroups(0, NULL) && !setgid(NOBODY) && !setuid(NOBODY);
+    _exit(!other || ttm_out_open(&out, s->file, NULL) || ttm_out_close(&out, NULL));
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+static void nobody_else_reads_the_new_file(void **state) {
+  enum { OTHER = 12345, NOBODY = 65534 };
+  const scratch *s = *state;
+  struct stat st;
+  if (geteuid()) skip(); /* only root can make files of others */
+  put_file(s->file, "old");
+  assert_int_equal(chmod(s->file, 0660), 0);
+  assert_int_equal(chown(s->file, OTHER, OTHER), 0);
+  write_anew(s);
+  assert_int_equal(stat(s->file, &st), 0);
+  assert_int_equal(st.st_uid, OTHER);
+  assert_int_equal(st.st_gid, OTHER);
+  assert_int_equal(st.st_mode & 0777, 0660);
+  assert_int_equal(chmod(s->folder, 0777), 0);
+  for (mode_t others = 0; others <= 4; others += 4) {
+    assert_int_equal(chown(s->file, NOBODY, OTHER), 0);
+    assert_int_equal(chmod(s->file, 0660 | others), 0);
+    assert_int_equal(write_anew_as_nobody(s), 0);
+    assert_int_equal(stat(s->file, &st), 0);
+    assert_int_equal(st.st_gid, NOBODY);
+    assert_int_equal(st.st_mode & 0777, 0600 | others << 3 | others);
+  }
 }
 
 static void link_stays_a_link(void **state) {
@@ -267,6 +313,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_SCRATCH(file_appears_when_it_is_whole),
       WITH_SCRATCH(old_file_stays_until_then),
+      WITH_SCRATCH(nobody_else_reads_the_new_file),
       WITH_SCRATCH(link_stays_a_link),
       cmocka_unit_test(devices_are_written_not_replaced),
       WITH_SCRATCH(descriptor_names_are_written_in_place),
