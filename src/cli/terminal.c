@@ -98,12 +98,14 @@ static int open_watched(ttm_out *out, const char *path, ttm_error *err) {
   return status;
 }
 
-/* What a run left that could not remove it. */
+/* What a run left that could not remove it. Behind a link it lies beside the file. */
 static void clean_beside(const char *path) {
-  const char *slash = strrchr(path, '/');
-  char *folder = slash ? ttm_str_copy((ttm_str){path, slash == path ? 1 : (size_t)(slash - path)}) : NULL;
+  char *real = realpath(path, NULL);
+  const char *target = real ? real : path, *slash = strrchr(target, '/');
+  char *folder = slash ? ttm_str_copy((ttm_str){target, slash == target ? 1 : (size_t)(slash - target)}) : NULL;
   if (folder || !slash) ttm_folder_clean(folder ? folder : ".", NULL);
   ttm_free(folder);
+  free(real); /* realpath's own */
 }
 
 static int open_file(ttm_out *out, const char *path, ttm_error *err) {

@@ -263,10 +263,10 @@ def check_signals(folder):
     place = folder + "/out"
     os.makedirs(place)
 
-    def begun(*slowed):
-        child = subprocess.Popen([*slowed, TTMEM, "html", "-", "-q", "-o", place + "/page.html"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    def begun(*slowed, output=place + "/page.html", files=1):
+        child = subprocess.Popen([*slowed, TTMEM, "html", "-", "-q", "-o", output], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         for _ in range(500):
-            if os.listdir(place):
+            if len(os.listdir(place)) >= files:
                 return child
             time.sleep(0.02)
         raise AssertionError("no temporary file")
@@ -286,6 +286,14 @@ def check_signals(folder):
     assert os.listdir(place)
     subprocess.run([TTMEM, "html", folder + "/1.log", "-q", "-o", place + "/page.html"], check=True)
     assert os.listdir(place) == ["page.html"], os.listdir(place)
+    # Through a link, from another folder: the temporary file lies where the file does.
+    os.symlink(place + "/page.html", folder + "/link.html")
+    child = begun(output=folder + "/link.html", files=2)
+    child.kill()
+    child.wait()
+    assert len(os.listdir(place)) == 2
+    subprocess.run([TTMEM, "html", folder + "/1.log", "-q", "-o", folder + "/link.html"], check=True)
+    assert os.listdir(place) == ["page.html"] and os.path.islink(folder + "/link.html"), os.listdir(place)
 
 
 with tempfile.TemporaryDirectory() as scratch:
