@@ -2,7 +2,9 @@
 #define _GNU_SOURCE /* realpath, getpwuid_r, getgrgid_r */
 #include "base/own_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -139,4 +141,30 @@ int ttm_own_dir(char out[PATH_MAX], const char *name, ttm_error *err) {
   int status = base.failed ? ttm_error_nomem(err) : found ? place(out, base.at, ours, name, err) : TTM_EIO;
   ttm_buf_free(&base);
   return status == TTM_EIO ? place_in_tmp(out, name, err) : status;
+}
+
+/* ---- What is in it ------------------------------------------------------------------------------------------------- */
+
+static int check_entry(const char *folder, DIR *dir, const char *name, ttm_error *err) {
+  char path[PATH_MAX];
+  struct stat st;
+  if (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW)) /* programs that run may take a file away */
+    return errno == ENOENT ? TTM_OK : ttm_error_set(err, TTM_EIO, "cannot look at %s: %s", folder, strerror(errno));
+  int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (n < 0 || (size_t)n >= sizeof path) return refuse(folder, "a name in it is too long", err);
+  if (is_trusted(st.st_uid)) return S_ISDIR(st.st_mode) ? ttm_own_contents(path, err) : TTM_OK;
+  return ttm_error_set(err, TTM_EUSAGE, "%s is not safe to run: it belongs to user %lu; delete %s", path,
+                       (unsigned long)st.st_uid, folder);
+}
+
+int ttm_own_contents(const char *folder, ttm_error *err) {
+  int status = TTM_OK;
+  DIR *dir = opendir(folder);
+  if (!dir) return ttm_error_set(err, TTM_EIO, "cannot look at %s: %s", folder, strerror(errno));
+  for (struct dirent *entry; !status && (entry = readdir(dir));) {
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+      status = check_entry(folder, dir, entry->d_name, err);
+  }
+  closedir(dir);
+  return status;
 }

@@ -20,4 +20,7 @@ bool ttm_is_own(const struct stat *st);
  * of it is checked: TTM_EUSAGE with a sentence when it belongs to somebody else, others may write to it, or one of ours is a link. TTM_EIO, TTM_ENOMEM. */
 int ttm_own_dir(char out[PATH_MAX], const char *name, ttm_error *err);
 
+/* Whether all that is in such a folder, and below it, is the user's or root's: the folder may have been open to others for a while. TTM_EUSAGE with a sentence, TTM_EIO. */
+int ttm_own_contents(const char *folder, ttm_error *err);
+
 #endif

@@ -81,6 +81,7 @@ static int make_hook(ttm_record *r, ttm_error *err) {
   for (size_t i = 0; i < count; i++) hash = ttm_hash(hook_file(i)->bytes, hook_file(i)->n, hash);
   snprintf(name, sizeof name, TTM_VERSION "-%016" PRIx64 "/hook", hash);
   int status = ttm_own_dir(r->hook, name, err);
+  if (!status) status = ttm_own_contents(r->hook, err);
   for (size_t i = 0; i < count && !status; i++) {
     const ttm_embedded *file = hook_file(i);
     struct stat st;

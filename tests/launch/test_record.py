@@ -854,6 +854,24 @@ class Folders(Case):
                 self.refuse("belongs to user 65534")
                 os.chown(path, 0, -1)
 
+    def test_files_of_others_are_refused(self):
+        """The folder was open to others for a while, as after chmod -R 777."""
+        hook = self.led_to()["PYTHONPATH"]
+        if os.getuid():
+            self.skipTest("needs root, to give files to others")
+        os.makedirs(hook + "/__pycache__", exist_ok=True)
+        for name in ("sitecustomize.py", "random.py", "__pycache__/ttmem_wrap.cpython-311.pyc", "numpy"):
+            path = os.path.join(hook, name)
+            with self.subTest(name=name):
+                there = os.path.exists(path)
+                if not there:
+                    (os.mkdir if name == "numpy" else os.mknod)(path)
+                os.chown(path, 65534, -1)
+                self.refuse(name + " is not safe to run: it belongs to user 65534; delete " + os.path.dirname(path))
+                os.chown(path, 0, -1)
+                if not there:
+                    (os.rmdir if name == "numpy" else os.unlink)(path)
+
     def test_a_link_is_refused(self):
         hook = os.path.dirname(self.led_to()["PYTHONPATH"])
         for path in (self.dir + "/home/cache", hook):
