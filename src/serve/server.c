@@ -146,8 +146,10 @@ static struct MHD_Response *plain_response(int fd, uint64_t size) {
 }
 
 static const char *type_of(const char *file) {
-  return ttm_str_ends(ttm_str_of(file), TTM_LIT(".html")) ? "text/html; charset=utf-8"
-                                                          : "application/json; charset=utf-8";
+  if (ttm_str_ends(ttm_str_of(file), TTM_LIT(".html"))) return "text/html; charset=utf-8";
+  if (ttm_str_ends(ttm_str_of(file), TTM_LIT(".md")))
+    return "text/plain; charset=utf-8"; /* browsers save text/markdown */
+  return "application/json; charset=utf-8";
 }
 
 /* A report's file, opened without following a link at either step; -1 when it is not there or no plain file. */

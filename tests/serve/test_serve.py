@@ -106,6 +106,8 @@ def test_pages(server):
     check(status == 200 and b"own page" in body and "script-src 'unsafe-inline'" in headers["Content-Security-Policy"], "own page")
     status, headers, body = get(server.port, "/two-runs-oom/two-runs-oom_findings.json")
     check(status == 200 and headers["Content-Type"].startswith("application/json"), "JSON type")
+    status, report, text = get(server.port, "/two-runs-oom/two-runs-oom_report.md")
+    check(status == 200 and text.startswith(b"#") and report["Content-Type"] == "text/plain; charset=utf-8", "markdown type")
     with open(os.path.join(reports, "two-runs-oom", "two-runs-oom_findings.json"), "rb") as f:
         check(body == f.read(), "JSON bytes")
 
