@@ -1,11 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# scripts/fuzz tells a failing input from a run that was stopped; scripts/check-all keeps each verdict, and makes soak-serve beside the others.
+# scripts/fuzz tells a failing input from a run that was stopped; scripts/check-all keeps each verdict, and makes soak-serve beside the others; scripts/check-pins
+# and check-hardening pass nothing that they did not look at.
 . "$(dirname "$0")/lib.bash"
 
 mkdir -p tree/scripts tree/docs tree/build/fuzz/fuzz
-cp "$TTMEM_SOURCE"/scripts/{fuzz,check-all} tree/scripts/
+cp "$TTMEM_SOURCE"/scripts/{fuzz,check-all,check-pins} tree/scripts/
 cd tree
+
+mkdir -p tests/dist packaging
+echo 'ziglang==1 --hash=sha256:00' | tee packaging/zig.txt >tests/fine.txt
+echo ziglang | tee tests/fine.in >tests/dist/bad.in
+echo 'ziglang==1' >tests/dist/bad.txt
+for place in "$work" "$work/nowhere"; do
+  ! TMPDIR=$place scripts/check-pins >said 2>&1 || fail "check-pins passes with TMPDIR=$place: $(cat said)"
+  grep -q 'tests/dist/bad.txt: no hash of ziglang==1' said || fail "check-pins: $(cat said)"
+done
+cp packaging/zig.txt tests/dist/bad.txt
+scripts/check-pins >said || fail "check-pins: $(cat said)"
+! "$TTMEM_SOURCE/scripts/check-hardening" nowhere "$TTMEM" >said 2>&1 || fail "check-hardening passes what is not there"
+grep -q 'nowhere: not there' said || fail "check-hardening: $(cat said)"
 
 # target NAME LINES: a fuzz target that does as they say.
 target() {
