@@ -28,12 +28,23 @@ bool ttm_put_home(ttm_buf *out) {
 
 /* ---- Who can write ------------------------------------------------------------------------------------------------- */
 
+/* Another user may have it as the first group, which makes no member of it. */
+static bool is_first_group_of_others(const struct stat *st) {
+  const struct passwd *entry;
+  bool others = false;
+  setpwent();
+  while (!others && (entry = getpwent())) others = entry->pw_gid == st->st_gid && entry->pw_uid != st->st_uid;
+  endpwent();
+  return others;
+}
+
 /* A group with the number and no member but its user: what Debian gives to everyone, with a umask that lets it write. */
 static bool is_private_group(const struct stat *st) {
   char text[4096];
   struct group entry, *found = NULL;
-  return st->st_gid == st->st_uid &&
-         (!st->st_gid || (!getgrgid_r(st->st_gid, &entry, text, sizeof text, &found) && found && !*found->gr_mem));
+  if (st->st_gid != st->st_uid || !st->st_gid) return st->st_gid == st->st_uid;
+  bool alone = !getgrgid_r(st->st_gid, &entry, text, sizeof text, &found) && found && !*found->gr_mem;
+  return alone && !is_first_group_of_others(st);
 }
 
 /* Whoever owns / is as good as root: below a user namespace that is another number. */

@@ -872,6 +872,34 @@ class Folders(Case):
                 if not there:
                     (os.rmdir if name == "numpy" else os.unlink)(path)
 
+    def as_alice(self, home, *accounts):
+        """What ttmem says to a user whose group may write to her cache, on a system with these accounts besides."""
+        for name, lines in (("passwd", ["alice:x:4242:4242::%s:/bin/sh" % home, *accounts]), ("group", ["alice:x:4242:"])):
+            shutil.copy("/etc/" + name, self.dir + "/" + name)
+            with open(self.dir + "/" + name, "a") as file:
+                file.write("\n".join(lines) + "\n")
+        script = "mount --bind '%s/passwd' /etc/passwd && mount --bind '%s/group' /etc/group && echo mounted && cd '%s' && exec setpriv --reuid 4242 --regid 4242 --clear-groups '%s/ttmem' run --log -q -d out -- true" % (self.dir, self.dir, home, self.dir)
+        env = {**self.env, "HOME": home}
+        env.pop("TTMEM_HOME", None)
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if "mounted" not in done.stdout:
+            self.skipTest("no file can be mounted over another one here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def test_a_group_is_private_when_nobody_else_is_in_it(self):
+        if os.getuid() or not shutil.which("unshare") or not shutil.which("setpriv"):
+            self.skipTest("needs root, to be somebody else")
+        home = self.dir + "/alice"
+        shutil.copy(TTMEM, self.dir + "/ttmem")  # where she may go
+        os.makedirs(home + "/.cache")
+        os.chmod(self.dir, 0o755)
+        os.chmod(home + "/.cache", 0o775)
+        for path in (home, home + "/.cache"):
+            os.chown(path, 4242, 4242)
+        self.assertEqual(self.as_alice(home), "")
+        self.assertIn("/.cache is not safe to keep programs in: other users can write to it", self.as_alice(home, "bob:x:4243:4242::/:/bin/sh"))
+
     def test_a_link_is_refused(self):
         hook = os.path.dirname(self.led_to()["PYTHONPATH"])
         for path in (self.dir + "/home/cache", hook):
