@@ -21,7 +21,8 @@ void ttm_os_widen_pipe(int fd, int bytes);
 int ttm_os_socket(int family); /* a stream that does not block */
 int ttm_os_socket_pair(int ends[2]);
 void ttm_os_read_ahead(int fd); /* the file is read from its start to its end */
-/* For reading, and nothing but a regular file: opening a device or a pipe does something already. */
+/* For reading, and nothing but a regular file that holds something: opening a device or a pipe does something already, and so does reading a file of the kernel
+ * without a size (/proc/kmsg gives each line once, and waits for the next). */
 int ttm_os_open_regular(int dir, const char *path);
 int ttm_os_exchange(const char *a, const char *b); /* two names, in one step */
 struct timespec ttm_os_modified(const struct stat *st);

@@ -35,7 +35,8 @@ int ttm_os_open_regular(int dir, const char *path) {
   int place = openat(dir, path, O_PATH | O_CLOEXEC), fd = -1, why = EINVAL;
   if (place < 0) return -1;
   snprintf(known, sizeof known, "/proc/self/fd/%d", place);
-  if (!fstat(place, &st) && S_ISREG(st.st_mode) && (fd = open(known, O_RDONLY | O_CLOEXEC)) < 0) why = errno;
+  bool plain = !fstat(place, &st) && S_ISREG(st.st_mode) && st.st_size > 0;
+  if (plain && (fd = open(known, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0) why = errno;
   close(place);
   errno = why;
   return fd;

@@ -45,7 +45,7 @@ void ttm_os_read_ahead(int fd) { fcntl(fd, F_RDAHEAD, 1); }
 int ttm_os_open_regular(int dir, const char *path) {
   struct stat st;
   if (fstatat(dir, path, &st, 0)) return -1;
-  if (S_ISREG(st.st_mode)) return openat(dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (S_ISREG(st.st_mode) && st.st_size > 0) return openat(dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   errno = EINVAL;
   return -1;
 }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/os.h"
 #include "segment_fixture.h"
 #include "watch/alarm.h"
 #include "watch/chip_board.h"
@@ -307,6 +308,7 @@ static void is_not_opened(pid_t child, const char *path) {
   assert_null(ttm_chip_board_of_process(child));
   assert_true(read(opened, event, sizeof event) < 0);
   close(opened);
+  assert_int_equal(ttm_os_open_regular(AT_FDCWD, "/proc/self/status"), -1); /* the kernel's, as /proc/kmsg is */
 }
 
 /* A child on a mock board, as its environment says. */
