@@ -74,7 +74,7 @@ static void give_up(int number) {
   raise(number);
 }
 
-static const int WATCHED[] = {SIGINT, SIGTERM, SIGHUP};
+static const int WATCHED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static void watch_signals(const char *temp) {
   size_t n = temp ? strlen(temp) + 1 : 0;

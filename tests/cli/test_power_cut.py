@@ -270,7 +270,7 @@ def check_signals(folder):
                 return child
             time.sleep(0.02)
         raise AssertionError("no temporary file")
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         child = begun()
         child.send_signal(number)
         assert child.wait() == -number
