@@ -55,6 +55,7 @@ static void tell_gaps(ttm_teller *t) {
   note(t, seen->bad_op_lines, "operation line", "could not be read: cut or torn");
   note(t, seen->bad_blocks, "memory line", "could not be read");
   note(t, seen->unpaired, "memory state", "without its operation line");
+  note(t, seen->holes, "place", "where lines are missing: a tensor that nothing made, a program that never started");
   if (!t->p->incidents.n) note(t, seen->unfinished, "program run", "without an end");
   if (seen->trace_cache)
     ttm_point_at(t, TTM_NO_FIGURE, TTM_NONE,
@@ -111,5 +112,5 @@ void ttm_tell_input(ttm_teller *t) {
   if (!s) return;
   s = &t->out->at.at[t->out->at.n - 1];
   if (missing) s->severity = TTM_SEVERITY_UNKNOWN;
-  if (gaps || t->p->seen.cut) s->severity = TTM_SEVERITY_WARNING;
+  if (gaps || t->p->seen.holes || t->p->seen.cut) s->severity = TTM_SEVERITY_WARNING;
 }

@@ -214,6 +214,7 @@ bool ttm_words_partial(ttm_buf *out, const ttm_profile *p) {
   if (seen->cut && !seen->damage && !died && !seen->partial)
     ttm_buf_puts(&all, "; it ends inside a line, a block or a node");
   put_gap(&all, unread > seen->cut ? unread : 0, c->nodes ? "node" : "line", " not understood");
+  put_gap(&all, unread ? 0 : seen->holes, "place", " where lines are missing");
   put_gap(&all, died ? 0 : seen->unfinished, "program run", " without an end");
   if (c->recording.is) put_recording_gaps(&all, &c->recording, died);
   if (seen->partial) ttm_buf_puts(&all, "; "), ttm_buf_put(&all, ttm_profile_string(p, seen->partial));

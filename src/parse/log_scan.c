@@ -194,6 +194,10 @@ static void scan_level(scan *s, ttm_memory memory, ttm_str view) {
   }
   keep_level(s, memory, view, &level);
   s->after_dram = memory == TTM_DRAM;
+  if (!ttm_level_adds_up(&level)) {
+    add_event(s, TTM_EV_BAD_LEVEL, view); /* learned by nobody: the same line again is as bad */
+    return;
+  }
   if (memory == TTM_DRAM) learn_block(s, view);
   if (memory == TTM_TRACE) learn_rest(s);
 }
@@ -254,7 +258,7 @@ static bool take_use(ttm_known_block *block, ttm_str *v, ttm_level *dram) {
   }
   const char *start = v->p;
   *dram = (ttm_level){.banks = block->banks, .total = block->total};
-  if (!ttm_memory_view_take_use(v, dram)) return false;
+  if (!ttm_memory_view_take_use(v, dram) || !ttm_level_adds_up(dram)) return false;
   n = (size_t)(v->p - start);
   if (n > sizeof block->use_bytes) return true;
   block->use_n = (uint8_t)n;

@@ -19,7 +19,7 @@ typedef enum ttm_event_kind {
   TTM_EV_LEVEL,         /* one memory of a block; level */
   TTM_EV_REST,          /* the three lines after a DRAM line, the same as last time; rest: position in `rests` */
   TTM_EV_BLOCK, /* an operation line and its whole block, all seen before but for DRAM's figures; op_kind; text: the operation */
-  TTM_EV_BAD_LEVEL,       /* a memory line that does not parse */
+  TTM_EV_BAD_LEVEL,       /* a memory line that does not parse, or, behind its own event, does not add up */
   TTM_EV_PROGRAM_START,   /* text: program name */
   TTM_EV_PROGRAM_FINISH,  /* text: program name */
   TTM_EV_CACHE_KEY,       /* text: function and hash under which its results are cached */

@@ -64,6 +64,11 @@ bool ttm_memory_view_take_use(ttm_str *v, ttm_level *out) {
          take_thousandths(v, &out->largest) && ttm_str_take(v, TTM_LIT(" MB}"));
 }
 
+bool ttm_level_adds_up(const ttm_level *l) {
+  uint64_t sum = (uint64_t)l->allocated + l->free, most = 2 + l->total / 100000;
+  return sum <= l->total + most && l->total <= sum + most && l->largest <= l->free + most;
+}
+
 bool ttm_memory_view_parse(ttm_str v, ttm_level *out) {
   return ttm_memory_view_take_size(&v, out) && ttm_memory_view_take_use(&v, out);
 }

@@ -16,6 +16,10 @@ typedef struct ttm_level {
 enum { TTM_LEVEL_SLACK = 525 };
 static inline uint64_t ttm_level_bytes(uint64_t thousandths) { return (thousandths * 1048576 + 500) / 1000; }
 
+/* An allocator's blocks are allocated or free, so the figures of a bank add up to the last digits that are printed. Those of a damaged line do
+ * not. */
+bool ttm_level_adds_up(const ttm_level *level);
+
 /* The memory named in a message that starts with "Device ", or TTM_MEMORIES when it is no memory line. *rest is what follows
  * "memory state: ". */
 ttm_memory ttm_memory_line(ttm_str message, ttm_str *rest);

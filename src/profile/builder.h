@@ -29,6 +29,7 @@ typedef struct ttm_stream {
   uint32_t depth;
   uint32_t pending;  /* operation */
   uint32_t runs;     /* top-level programs started */
+  uint64_t unmade;   /* operands that no operation of their program made */
   uint32_t last_top; /* last top-level call */
   uint32_t last_state;
   uint32_t state_base; /* of the last state */

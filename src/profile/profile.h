@@ -435,6 +435,7 @@ typedef struct ttm_seen {
   uint64_t bad_blocks;    /* memory lines that do not parse */
   uint64_t unpaired;      /* blocks whose operation line is missing although the log has operation lines */
   uint64_t unfinished;    /* programs without their Finished line */
+  uint64_t holes;         /* signs of lost lines: operands that nothing made, programs without their Starting line */
   bool loguru;            /* there are lines of tt-xla's own logger */
   bool cut;               /* the input ends inside a line or a block */
   const char *damage;     /* why a packed input ended early; NULL */

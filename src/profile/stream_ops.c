@@ -98,18 +98,27 @@ static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
 
 /* ---- Tensors -------------------------------------------------------------------------------------------------------- */
 
-static void free_tensor(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_op_text *text) {
+/* The tensor behind operand `i`, or TTM_NONE. A tensor that no operation of the program made came from one whose lines were lost. */
+static uint32_t find_operand(const ttm_profile *p, ttm_stream *s, const ttm_op_text *text, uint32_t i) {
+  ttm_value value = p->lists.at[text->operands.first + i];
+  uint32_t tensor = ttm_map_get(&s->scopes[s->depth - 1].values, value, TTM_NONE);
+  if (tensor == TTM_NONE && is_result(p, value) && i < text->inputs.n)
+    s->unmade += p->types.at[p->lists.at[text->inputs.first + i]].is_tensor;
+  return tensor;
+}
+
+static void free_tensor(ttm_profile *p, ttm_stream *s, uint32_t op, const ttm_op_text *text) {
   p->seen.deallocations++;
   if (p->ops.at[op].flags & TTM_OP_RETAINED || text->operands.n == 0) return;
-  uint32_t tensor = ttm_map_get(&scope->values, p->lists.at[text->operands.first], TTM_NONE);
+  uint32_t tensor = find_operand(p, s, text, 0);
   if (tensor == TTM_NONE || p->tensors.at[tensor].freed_by != TTM_NONE) return;
   p->tensors.at[tensor].freed_by = op;
   p->ops.at[op].tensor = tensor;
 }
 
-static void use_operands(ttm_profile *p, const ttm_scope *scope, uint32_t op, const ttm_op_text *text) {
+static void use_operands(ttm_profile *p, ttm_stream *s, uint32_t op, const ttm_op_text *text) {
   for (uint32_t i = 0; i < text->operands.n; i++) {
-    uint32_t tensor = ttm_map_get(&scope->values, p->lists.at[text->operands.first + i], TTM_NONE);
+    uint32_t tensor = find_operand(p, s, text, i);
     if (tensor == TTM_NONE) continue;
     p->tensors.at[tensor].last_use = op;
     p->tensors.at[tensor].uses |= ttm_op_text_use(text, i);
@@ -177,6 +186,7 @@ static int add_results(ttm_builder *b, ttm_stream *s, ttm_scope *scope, uint32_t
   for (uint32_t k = 0; k < n; k++) {
     uint32_t self = load_cached ? take_cached(p, text, k, b->scratch.at, b->scratch.n) : TTM_NONE;
     ttm_value value;
+    s->unmade += load_cached && !hit && self == TTM_NONE;
     if (ttm_build_tensor(b, op, self, &tensor) || ttm_build_result(b, text, k, &value) ||
         ttm_map_set(&scope->values, value, p->tensors.at[tensor].self))
       return TTM_ENOMEM;
@@ -204,8 +214,8 @@ int ttm_op_complete(ttm_builder *b, ttm_stream *s) {
   ttm_profile *p = b->profile;
   const ttm_op_text *text = ttm_op_text_of(p, op);
   ttm_scope *scope = &s->scopes[s->depth - 1];
-  if (text->kind == TTM_OP_DEALLOCATE) return free_tensor(p, scope, op, text), TTM_OK;
+  if (text->kind == TTM_OP_DEALLOCATE) return free_tensor(p, s, op, text), TTM_OK;
   p->seen.get_devices += text->kind == TTM_OP_GET_DEVICE;
-  use_operands(p, scope, op, text);
+  use_operands(p, s, op, text);
   return p->ops.at[op].flags & TTM_OP_FAILED ? TTM_OK : add_results(b, s, scope, op);
 }

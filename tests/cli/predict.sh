@@ -22,6 +22,11 @@ show ttmem diff program.mlir later.mlir
 state() {
   echo "                 Always |     INFO | Device memory state before operation $1"
   echo "                 Always |     INFO | Device DRAM memory state: MemoryView{numBanks: 12, totalBytesPerBank: 1023.000 MB, totalBytesAllocatedPerBank: $2 MB, totalBytesFreePerBank: $3 MB, largestContiguousBytesFreePerBank: $3 MB}"
+  local memory mb=1.329
+  for memory in L1 L1_SMALL TRACE; do
+    echo "                 Always |     INFO | Device $memory memory state: MemoryView{numBanks: 64, totalBytesPerBank: $mb MB, totalBytesAllocatedPerBank: 0.000 MB, totalBytesFreePerBank: $mb MB, largestContiguousBytesFreePerBank: $mb MB}"
+    mb=0.000
+  done
 }
 operation() { echo "            RuntimeTTNN |    DEBUG | Executing operation: $(sed -n "s/^ *\($1\)/\1/p" program.mlir | head -1)"; }
 { cat modules_only.log

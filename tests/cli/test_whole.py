@@ -135,9 +135,10 @@ class Model:
         def state(head):
             held, largest = bank.held(), max(room for _, room in bank.holes())
             log.say("Always", "INFO", "Device memory state %s" % head)
-            log.say("Always", "INFO", "Device DRAM memory state: MemoryView{numBanks: %d, totalBytesPerBank: %.3f MB, totalBytesAllocatedPerBank: %.3f MB, "
-                    "totalBytesFreePerBank: %.3f MB, largestContiguousBytesFreePerBank: %.3f MB}"
-                    % (self.device.banks, bank.size / MB, held / MB, (bank.size - held) / MB, largest / MB))
+            for name, size, used, room in (("DRAM", bank.size, held, largest), ("L1", MB, 0, MB), ("L1_SMALL", 0, 0, 0), ("TRACE", 0, 0, 0)):
+                log.say("Always", "INFO", "Device %s memory state: MemoryView{numBanks: %d, totalBytesPerBank: %.3f MB, totalBytesAllocatedPerBank: %.3f MB, "
+                        "totalBytesFreePerBank: %.3f MB, largestContiguousBytesFreePerBank: %.3f MB}"
+                        % (name, self.device.banks, size / MB, used / MB, (size - used) / MB, room / MB))
 
         log.state = state
         for value in self.inputs:

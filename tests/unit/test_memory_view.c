@@ -44,6 +44,23 @@ static void test_odd_numbers(void **state) {
   assert_int_equal(l.largest, UINT32_MAX - 1);
 }
 
+/* What rounding leaves is no damage, another digit is. */
+static void test_sums(void **state) {
+  (void)state;
+  static const char *const damaged[] = {"1021.169", "0.430", "1020.739"};
+  char text[] = VIEW, larger[] = VIEW;
+  ttm_level l;
+  *strstr(text, "0 MB, totalBytesFree") = '1';
+  assert_true(ttm_memory_view_parse(ttm_str_of(text), &l) && ttm_level_adds_up(&l));
+  for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+    char other[] = VIEW;
+    *strstr(other, damaged[i]) = '5';
+    assert_true(ttm_memory_view_parse(ttm_str_of(other), &l) && !ttm_level_adds_up(&l));
+  }
+  strstr(larger, "1020.662")[2] = '3'; /* more in one piece than is free */
+  assert_true(ttm_memory_view_parse(ttm_str_of(larger), &l) && !ttm_level_adds_up(&l));
+}
+
 static void test_names(void **state) {
   (void)state;
   ttm_str rest;
@@ -57,6 +74,7 @@ static void test_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_figures), cmocka_unit_test(test_cut),
-                                     cmocka_unit_test(test_odd_numbers), cmocka_unit_test(test_names)};
+                                     cmocka_unit_test(test_odd_numbers), cmocka_unit_test(test_sums),
+                                     cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,10 +12,10 @@
 #define OP(text) RT("Executing operation: " text)
 #define LEVEL(name, allocated)                                                 \
   AL("Device " name                                                            \
-     " memory state: MemoryView{numBanks: 12, totalBytesPerBank: 100.000 MB, " \
-     "totalBytesAllocatedPerBank: " allocated                                  \
-     " MB, totalBytesFreePerBank: 50.000 MB, "                                 \
-     "largestContiguousBytesFreePerBank: 50.000 MB}")
+     " memory state: MemoryView{numBanks: 12, totalBytesPerBank: " allocated   \
+     " MB, totalBytesAllocatedPerBank: " allocated                             \
+     " MB, totalBytesFreePerBank: 0.000 MB, "                                  \
+     "largestContiguousBytesFreePerBank: 0.000 MB}")
 #define LEVELS(dram) LEVEL("DRAM", dram) LEVEL("L1", "0.001") LEVEL("L1_SMALL", "0.000") LEVEL("TRACE", "0.000")
 #define BLOCK(type, dram) AL("Device memory state before operation " type) LEVELS(dram)
 #define T                                                                                                    \

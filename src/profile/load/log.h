@@ -21,6 +21,7 @@ typedef struct ttm_log_rank {
   uint16_t tag; /* rank as tagged, TTM_NO_RANK */
   ttm_stream *stream;
   bool block_open;
+  bool block_told; /* that a line of it is missing */
   ttm_block block; /* whose lines are still coming */
   ttm_open_dump dump;
 } ttm_log_rank;
@@ -33,6 +34,7 @@ typedef struct ttm_log {
   uint64_t base_line; /* lines before the current chunk */
   bool last_line_bad; /* the last operation line did not parse */
   uint32_t open_dumps;
+  uint64_t empty_blocks;      /* headers without a memory line */
   uint32_t place, place_line; /* string: where the last traceback was in the user's program; of its line */
   uint32_t info_wait;         /* lines to look at for "info:" and its sentence; 0 = none awaited */
   bool info_next;             /* "info:" was seen ... */

@@ -50,18 +50,20 @@ static uint32_t line_of(const ttm_log *log, uint32_t line_in_chunk) {
 
 /* ---- Blocks: five lines become one state ---------------------------------------------------------------------------- */
 
-/* Writes the open block into the profile, if there is one. */
+/* Writes the open block into the profile, if there is one. The runtime prints all memories: one that is missing was lost, and with it maybe the
+ * peak. */
 static int block_commit(ttm_log *log, ttm_log_rank *r) {
   if (!r->block_open) return TTM_OK;
   r->block_open = false;
-  if (r->block.present) return ttm_build_block(log->builder, r->stream, &r->block);
-  log->builder->profile->seen.bad_blocks++;
-  return TTM_OK;
+  if (r->block.present != TTM_ALL_MEMORIES && !r->block_told) log->builder->profile->seen.bad_blocks++;
+  log->empty_blocks += !r->block.present;
+  return r->block.present ? ttm_build_block(log->builder, r->stream, &r->block) : TTM_OK;
 }
 
 static int block_begin(ttm_log *log, ttm_log_rank *r, uint32_t op, uint32_t line) {
   int rc = block_commit(log, r);
   r->block_open = true;
+  r->block_told = false;
   r->block = (ttm_block){.op = op, .line = line};
   return rc;
 }
@@ -312,6 +314,7 @@ static int take_event(ttm_log *log, const ttm_event *e, ttm_str chunk, const ttm
       return on_whole_block(log, r, e, chunk.p, &rests[e->block.rest], line);
     case TTM_EV_BAD_LEVEL:
       p->seen.bad_blocks++;
+      r->block_told = true;
       return ttm_build_note(b, line, text);
     case TTM_EV_PROGRAM_START:
       return ttm_program_start(b, s, text, line);
@@ -445,14 +448,49 @@ int ttm_log_take(ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanne
   return rc;
 }
 
+/* Where an operation of a program run has its state, all others have theirs: what has none lost its lines. The last one of a run that died may
+ * have died before. */
+static int count_lost_blocks(ttm_log *log) {
+  ttm_profile *p = log->builder->profile;
+  uint64_t lost = 0;
+  bool *has_states = ttm_alloc_array(p->calls.n, sizeof *has_states);
+  if (!has_states) return TTM_ENOMEM;
+  for (size_t i = 0; i < p->ops.n; i++)
+    if (p->ops.at[i].state != TTM_NONE) has_states[p->ops.at[i].call] = true;
+  for (uint32_t i = 0; i < p->ops.n; i++) {
+    const ttm_op *op = &p->ops.at[i];
+    const ttm_call *call = &p->calls.at[op->call];
+    lost += op->state == TTM_NONE && has_states[op->call] && (call->finished || i != call->last_op);
+  }
+  ttm_free(has_states);
+  if (lost > log->empty_blocks) p->seen.bad_blocks += lost - log->empty_blocks; /* those are counted */
+  return TTM_OK;
+}
+
+/* Lines that are lost whole are known by what is left: their results are used, or a program runs that never started. */
+static void count_holes(ttm_log *log) {
+  ttm_profile *p = log->builder->profile;
+  uint64_t named = 0, nameless = 0;
+  for (size_t i = 0; i < log->ranks.n; i++) p->seen.holes += log->ranks.at[i]->stream->unmade;
+  for (size_t c = 0; c < p->calls.n; c++) {
+    const ttm_call *call = &p->calls.at[c];
+    named += call->name != 0;
+    nameless += !call->name && call->first_op != TTM_NONE && !ttm_op_text_of(p, call->first_op)->synthetic;
+  }
+  if (named) p->seen.holes += nameless;
+}
+
 static int finish(ttm_log *log) {
   ttm_profile *p = log->builder->profile;
   for (size_t i = 0; i < log->ranks.n; i++) {
     ttm_log_rank *r = log->ranks.at[i];
     if (r->block_open && r->block.present != TTM_ALL_MEMORIES) p->seen.cut = true;
+    r->block_told |= r->block.present != 0; /* that the input is cut says it */
     if (block_commit(log, r) || dump_end(log, r)) return TTM_ENOMEM;
   }
   if (!p->seen.op_lines && !p->seen.blocks && ttm_build_predicted(log->builder)) return TTM_ENOMEM;
+  if (!p->predicted) count_holes(log);
+  if (!p->predicted && count_lost_blocks(log)) return TTM_ENOMEM;
   if (ttm_builder_end(log->builder) || ttm_build_filled(log->builder)) return TTM_ENOMEM;
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
   for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += !p->calls.at[c].finished && p->calls.at[c].name;
