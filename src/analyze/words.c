@@ -216,6 +216,8 @@ bool ttm_words_partial(ttm_buf *out, const ttm_profile *p) {
   put_gap(&all, unread > seen->cut ? unread : 0, c->nodes ? "node" : "line", " not understood");
   put_gap(&all, unread ? 0 : seen->holes, "place", " where lines are missing");
   put_gap(&all, died ? 0 : seen->unfinished, "program run", " without an end");
+  bool numbered = c->ordered || c->recording.is || !c->nodes; /* recordings leave nodes out */
+  if (!numbered && !unread && !seen->cut) ttm_buf_puts(&all, "; its nodes are not numbered 0, 1, 2, ...");
   if (c->recording.is) put_recording_gaps(&all, &c->recording, died);
   if (seen->partial) ttm_buf_puts(&all, "; "), ttm_buf_put(&all, ttm_profile_string(p, seen->partial));
   bool partial = all.n > 0;
