@@ -75,7 +75,7 @@ int ttm_tolerance_read(const ttm_options *options, double *out, ttm_error *err);
 
 /* The boards of --board, separated by commas: a bit per board; all of them for NULL. */
 int ttm_boards_named(const char *names, unsigned *out, ttm_error *err);
-/* TTM_EXIT_FOUND when --board asked for a verdict and it is no. */
+/* TTM_EXIT_FOUND when --board or --check asked for a verdict and it is no, TTM_EXIT_WRONG when it is unknown. */
 int ttm_fit_exit(const ttm_options *options, const ttm_fit_cases *cases);
 
 /* What a command works on. */

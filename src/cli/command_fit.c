@@ -33,10 +33,17 @@ static bool is_judged(const ttm_options *options) {
   return options->given[TTM_OPTION_BOARD] || options->given[TTM_OPTION_CHECK];
 }
 
+static bool has_answer(const ttm_fit_cases *cases, ttm_fits answer) {
+  bool has = false;
+  for (size_t i = 0; i < cases->at.n; i++) has |= cases->at.at[i].fits == answer;
+  return has;
+}
+
 int ttm_fit_exit(const ttm_options *options, const ttm_fit_cases *cases) {
-  bool no = false;
-  for (size_t i = 0; i < cases->at.n; i++) no |= cases->at.at[i].fits == TTM_FITS_NOT;
-  return no && is_judged(options) ? TTM_EXIT_FOUND : TTM_EXIT_OK;
+  if (!is_judged(options)) return TTM_EXIT_OK;
+  return has_answer(cases, TTM_FITS_NOT)       ? TTM_EXIT_FOUND
+         : has_answer(cases, TTM_FITS_UNKNOWN) ? TTM_EXIT_WRONG
+                                               : TTM_EXIT_OK;
 }
 
 int ttm_boards_named(const char *names, unsigned *out, ttm_error *err) {
@@ -66,10 +73,8 @@ static int worse_of(int a, int b) { return a == TTM_EXIT_FOUND || b == TTM_EXIT_
 
 /* Without --board "does not fit" is no failure; an unknown answer is. */
 static int series_exit(const ttm_options *options, const ttm_fit_cases *cases) {
-  bool unknown = false;
-  for (size_t i = 0; i < cases->at.n; i++) unknown |= cases->at.at[i].fits == TTM_FITS_UNKNOWN;
   int exit_status = ttm_fit_exit(options, cases);
-  return exit_status || !unknown ? exit_status : TTM_EXIT_WRONG;
+  return exit_status || !has_answer(cases, TTM_FITS_UNKNOWN) ? exit_status : TTM_EXIT_WRONG;
 }
 
 /* The program's name is the model's. */

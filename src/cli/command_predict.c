@@ -38,6 +38,14 @@ static int predict(const ttm_prediction **out, ttm_prediction *own, const ttm_op
                        options->input[0]);
 }
 
+/* An answer that is unknown for what was not understood is judged as that, with --allow-partial by the figures there are. */
+static int judge(const ttm_options *options, const ttm_fit_cases *cases, const ttm_profile *p) {
+  int exit_status = ttm_fit_exit(options, cases);
+  if (!options->given[TTM_OPTION_BOARD]) return exit_status;
+  if (exit_status == TTM_EXIT_WRONG && p->seen.bad_op_lines) exit_status = TTM_EXIT_OK;
+  return ttm_judge_exit(options, p, exit_status);
+}
+
 static int run(const ttm_options *options, ttm_error *err) {
   ttm_subject subject = {0};
   ttm_prediction own = {0};
@@ -57,8 +65,7 @@ static int run(const ttm_options *options, ttm_error *err) {
                            .board = options->given[TTM_OPTION_BOARD] ? &ttm_boards[first] : NULL,
                            .cases = &cases};
   if (!status) status = print(options, form, &view, err);
-  int exit_status = status ? ttm_cli_error(options, err) : ttm_fit_exit(options, &cases);
-  if (options->given[TTM_OPTION_BOARD]) exit_status = ttm_judge_exit(options, subject.profile, exit_status);
+  int exit_status = status ? ttm_cli_error(options, err) : judge(options, &cases, subject.profile);
   ttm_fit_cases_free(&cases);
   ttm_prediction_free(&own);
   ttm_subject_free(&subject);
@@ -79,9 +86,8 @@ const ttm_command ttm_command_predict = {
         "Python, a log as compiled; --runner says otherwise.",
     .examples = "ttmem predict ttnn.mlir --board n150,p150\nttmem predict model_profile.log --json",
     .exits =
-        "0 it fits, or without --board: there is an answer; 1 with --board: it does not fit one of them; 2 wrong usage "
-        "or "
-        "no module",
+        "0 it fits, or without --board: there is an answer; 1 with --board: it does not fit one of them; 2 with "
+        "--board: unknown, else wrong usage or no module",
     .min_inputs = 1,
     .max_inputs = 1,
     .needs = "a TTNN module or a log that holds one: ttmem predict ttnn.mlir ('-' reads standard input)",

@@ -23,6 +23,7 @@ typedef struct reader {
   uint32_t depth; /* of regions inside the function */
   int open;       /* modules around functions */
   bool inside, on_host;
+  bool unread; /* an operation of this function: those that use what it made are understood */
 } reader;
 
 /* The number of a name that was given one; 0. */
@@ -35,6 +36,15 @@ static int set_name(reader *r, ttm_map *map, ttm_str name, uint32_t value) {
 
 /* ---- Types and values ---- */
 
+/* Names that are left when aliases are written out. Those of dialects have a point: `#ttnn.buffer_type`. */
+static bool has_unknown_alias(ttm_str text) {
+  for (size_t at; (at = ttm_str_find_char(text, '#')) != TTM_NOT_FOUND;) {
+    text = ttm_str_from(text, at + 1);
+    if (ttm_str_find_char(ttm_scan_take_name(&text), '.') == TTM_NOT_FOUND) return true;
+  }
+  return false;
+}
+
 static int add_type(reader *r, ttm_str raw, uint32_t *out) {
   ttm_module *m = r->m;
   uint32_t id;
@@ -46,6 +56,9 @@ static int add_type(reader *r, ttm_str raw, uint32_t *out) {
   ttm_module_type type = {.text = {ttm_arena_copy(&m->arena, ttm_buf_str(&r->text)), r->text.n}};
   if (r->text.failed || !type.text.p) return TTM_ENOMEM;
   type.is_tensor = ttm_tensor_type_parse(type.text, &type.tensor);
+  bool meant = ttm_str_starts(raw, TTM_LIT("tensor<")) || ttm_str_contains(type.text, TTM_LIT("_layout<"));
+  bool nowhere = type.is_tensor && type.tensor.has_layout && type.tensor.buffer == TTM_BUFFER_NONE;
+  type.broken = meant && (!type.is_tensor || nowhere || has_unknown_alias(type.text));
   return ttm_vec_push(&m->types, type);
 }
 
@@ -84,15 +97,23 @@ static uint32_t value_of(const reader *r, ttm_str name) {
 static int add_op(reader *r, const ttm_module_op *op, ttm_str callee) {
   ttm_module_function *f = &r->m->functions.at[r->m->functions.n - 1];
   f->op_count++;
+  r->unread |= op->unread;
   if (op->unread && !r->on_host && !r->m->unread++) r->m->first_bad = op->line;
   return ttm_vec_push(&r->m->ops, *op) || ttm_vec_push(&r->callees, callee) ? TTM_ENOMEM : TTM_OK;
 }
 
+static bool is_known(const reader *r, uint32_t value) {
+  return value != TTM_NO_ROW && !r->m->types.at[r->m->value_types.at[value]].broken;
+}
+
+/* Blocks inside an operation have arguments of their own, which are not followed. */
 static int add_operands(reader *r, const ttm_strs *names, ttm_module_op *op) {
   op->operands = (uint32_t)r->m->operands.n;
   for (size_t i = 0; i < names->n; i++) {
     if (names->at[i].p[0] != '%') continue;
-    if (ttm_vec_push(&r->m->operands, value_of(r, names->at[i]))) return TTM_ENOMEM;
+    uint32_t value = value_of(r, names->at[i]);
+    if (ttm_vec_push(&r->m->operands, value)) return TTM_ENOMEM;
+    op->unread |= !r->depth && !r->unread && !is_known(r, value);
     op->operand_count++;
   }
   return TTM_OK;
@@ -111,7 +132,10 @@ static int add_read_op(reader *r, ttm_module_op op) {
   }
   int status = add_operands(r, &line->operands, &op);
   op.result_count = line->result.n ? (uint32_t)line->outputs.n : 0;
-  for (uint32_t k = 0; k < op.result_count && !status; k++) status = add_value(r, line->outputs.at[k]);
+  for (uint32_t k = 0; k < op.result_count && !status; k++) {
+    status = add_value(r, line->outputs.at[k]);
+    op.unread |= !status && !is_known(r, op.results + k);
+  }
   if (!status) status = name_results(r, op.text, op.results);
   return status ? status : add_op(r, &op, callee);
 }
@@ -187,6 +211,7 @@ static int add_function(reader *r, ttm_str head) {
     if (set_name(r, &r->values, arg->ssa, f.values + k) || add_value(r, arg->type)) return TTM_ENOMEM;
   }
   r->inside = true;
+  r->unread = false;
   r->depth = 0;
   if (ttm_map_get(&r->functions, key_of(r, f.name), TTM_NO_ROW) == TTM_NO_ROW &&
       set_name(r, &r->functions, f.name, (uint32_t)m->functions.n))
@@ -246,7 +271,11 @@ static void end_functions(reader *r) {
     m->functions.at[i].value_count = (uint32_t)next - m->functions.at[i].values;
   }
   for (size_t i = 0; i < m->ops.n; i++) {
-    if (r->callees.at[i].n) m->ops.at[i].callee = ttm_map_get(&r->functions, key_of(r, r->callees.at[i]), TTM_NO_ROW);
+    ttm_module_op *op = &m->ops.at[i];
+    if (!r->callees.at[i].n) continue;
+    op->callee = ttm_map_get(&r->functions, key_of(r, r->callees.at[i]), TTM_NO_ROW);
+    /* Other callees may be functions of the host, of which a module has the head alone. */
+    op->unread |= op->callee == TTM_NO_ROW && ttm_op_kind_of(op->name) == TTM_OP_LOAD_CACHED;
   }
   find_entry(m);
 }

@@ -13,6 +13,7 @@
 typedef struct ttm_module_type {
   ttm_str text;   /* aliases written out */
   bool is_tensor; /* `tensor` is only valid then; its views point into `text` */
+  bool broken;    /* a tensor that does not parse, or with a name that the module does not define */
   ttm_tensor_type tensor;
 } ttm_module_type;
 
@@ -26,7 +27,7 @@ typedef struct ttm_module_op {
   uint32_t callee;                  /* function; TTM_NO_ROW */
   uint32_t operands, operand_count; /* rows of `operands`: values, TTM_NO_ROW where none is known by that name */
   uint32_t results, result_count;   /* values */
-  bool unread;                      /* the line was not understood */
+  bool unread;                      /* the line was not understood, or a value or type of it is not in the module */
 } ttm_module_op;
 
 typedef struct ttm_module_function {

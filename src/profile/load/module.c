@@ -114,6 +114,8 @@ static int play_module(player *y, ttm_str text, uint32_t first_line, ttm_runner 
   if (!status) status = ttm_device_program_run(&program, &y->device, runner, RUNS);
   if (!status && program.run.buffers.n) y->b->profile->predicted = true;
   y->b->profile->seen.cut |= program.module.cut;
+  bool zeros = memchr(text.p, 0, text.n) != NULL; /* a part that was never written */
+  y->b->profile->seen.bad_op_lines += program.run.unknown || !zeros ? program.run.unknown : 1;
   for (size_t i = 0; program.run.buffers.n && i < program.run.events.n && !status && !y->failed; i++)
     status = play(y, &program, &program.run.events.at[i]);
   ttm_device_program_free(&program);
