@@ -89,9 +89,14 @@ static uint32_t next_shown(ttm_str *text) {
   return c == '\t' || c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029 ? ' ' : c;
 }
 
-/* What is not seen is written out, "\x1b", "\u202e", "\U000e0041": a name must not be able to disguise itself. */
-static unsigned columns_of(uint32_t c) {
-  if (!ttm_utf8_hides(c)) return ttm_utf8_columns(c);
+/* What is not seen is written out, "\x1b", "\u202e", "\U000e0041": a name must not be able to disguise itself. An accent without a letter
+ * before it would be put over a character of ours. */
+static bool is_hidden(uint32_t c, uint32_t before) {
+  return ttm_utf8_hides(c) || (before == ' ' && c >= 0x80 && !ttm_utf8_columns(c));
+}
+
+static unsigned columns_of(uint32_t c, uint32_t before) {
+  if (!is_hidden(c, before)) return ttm_utf8_columns(c);
   return c < 0x100 ? 4 : c < 0x10000 ? 6 : 10;
 }
 
@@ -110,10 +115,11 @@ static void put_in_comment(ttm_buf *out, uint32_t c) {
   if (c == '@' || c == '#') ttm_buf_puts(out, "<!-- -->");
 }
 
-/* Markup, and what renderers make links of: [text](address), ![picture](address), [name]: address, https://, www., a@b. */
+/* Markup, names of characters (&#x202e;), and what renderers make links of: [text](address), ![picture](address), [name]: address, https://,
+ * www., a@b. */
 static bool is_markup(const ttm_buf *out, uint32_t c) {
   if (c >= 0x80 || !c) return false;
-  if (strchr("|`<\\@", (int)c)) return true;
+  if (strchr("|`<\\@&", (int)c)) return true;
   char before = out->n ? out->at[out->n - 1] : ' ';
   if (c == '(' || c == '[' || c == ':') return before == ']';
   if (c == '/') return before == ':';
@@ -128,9 +134,9 @@ static void put_seen(ttm_buf *out, uint32_t c, ttm_text_form form) {
   ttm_put_character(out, c);
 }
 
-static void put_safely(ttm_buf *out, uint32_t c, ttm_text_form form) {
+static void put_safely(ttm_buf *out, uint32_t c, uint32_t before, ttm_text_form form) {
   char text[16];
-  if (!ttm_utf8_hides(c)) return put_seen(out, c, form);
+  if (!is_hidden(c, before)) return put_seen(out, c, form);
   snprintf(text, sizeof text, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)c);
   for (const char *at = text; *at; at++) put_seen(out, (unsigned char)*at, form);
 }
@@ -146,11 +152,15 @@ static size_t plain_length(ttm_str text) {
 
 size_t ttm_text_columns(ttm_str text) {
   size_t columns = 0;
-  while (text.n) {
+  for (uint32_t before = ' '; text.n;) {
     size_t plain = plain_length(text);
+    if (plain) before = (unsigned char)text.p[plain - 1];
     columns += plain;
     text = ttm_str_from(text, plain);
-    if (text.n) columns += columns_of(next_shown(&text));
+    if (!text.n) break;
+    uint32_t c = next_shown(&text);
+    columns += columns_of(c, before);
+    before = c;
   }
   return columns;
 }
@@ -166,21 +176,23 @@ void ttm_put_text(ttm_buf *out, ttm_str text, size_t columns, ttm_text_form form
   size_t tail_from = cut ? width - (room - head) : width;
   bool gap_put = false;
   size_t column = 0;
-  while (text.n) {
+  for (uint32_t before = ' '; text.n;) {
     size_t plain = cut || form <= TTM_FORM_COMMENT ? 0 : plain_length(text);
     if (plain) {
       ttm_buf_put(out, ttm_str_first(text, plain));
+      before = (unsigned char)text.p[plain - 1];
       text = ttm_str_from(text, plain);
       column += plain;
       continue;
     }
     uint32_t c = next_shown(&text);
-    unsigned wide = columns_of(c);
+    unsigned wide = columns_of(c, before);
     if (column + wide <= head || column >= tail_from)
-      put_safely(out, c, form);
+      put_safely(out, c, before, form);
     else if (!gap_put)
       gap_put = true, ttm_buf_puts(out, gap);
     column += wide;
+    before = c;
   }
 }
 
@@ -192,13 +204,13 @@ static bool is_formula(ttm_str text) {
 
 static void put_field(ttm_buf *out, ttm_str text) {
   size_t length;
-  for (; text.n; text = ttm_str_from(text, length)) {
-    uint32_t c = ttm_utf8_first(text, &length);
+  for (uint32_t before = ' ', c; text.n; text = ttm_str_from(text, length), before = c) {
+    c = ttm_utf8_first(text, &length);
     if (c == '"') ttm_buf_char(out, '"');
     if (c == '\t' || c == '\n' || c == '\r')
       ttm_buf_char(out, (char)c);
     else
-      put_safely(out, c, TTM_FORM_UTF8);
+      put_safely(out, c, before, TTM_FORM_UTF8);
   }
 }
 

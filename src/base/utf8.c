@@ -36,9 +36,15 @@ void ttm_put_character(ttm_buf *out, uint32_t c) {
 
 unsigned ttm_utf8_columns(uint32_t c) { return c < 0x80 ? 1 : (unsigned)utf8proc_charwidth((utf8proc_int32_t)c); }
 
+/* Default_Ignorable_Code_Point of Unicode has characters to come, too, which utf8proc knows nothing of; two more have a width, but no ink. */
+static bool is_blank(uint32_t c) {
+  return (c >= 0xE0000 && c <= 0xE0FFF) || (c >= 0xFFF0 && c <= 0xFFF8) || c == 0x2065 || c == 0x2800 || c == 0x1D159;
+}
+
 bool ttm_utf8_hides(uint32_t c) {
   if (c < 0x80) return c < 0x20 || c == 0x7F;
-  if ((c & 0xFFFE) == 0xFFFE) return true; /* no characters; XML refuses U+FFFE and U+FFFF */
+  /* No characters; XML refuses U+FFFE and U+FFFF. */
+  if ((c & 0xFFFE) == 0xFFFE || (c >= 0xFDD0 && c <= 0xFDEF) || is_blank(c)) return true;
   const utf8proc_property_t *p = utf8proc_get_property((utf8proc_int32_t)c);
   return p->ignorable || p->category == UTF8PROC_CATEGORY_CC || p->category == UTF8PROC_CATEGORY_CF ||
          p->category == UTF8PROC_CATEGORY_ZL || p->category == UTF8PROC_CATEGORY_ZP;

@@ -12,14 +12,14 @@ import tempfile
 import unicodedata
 
 TTMEM, GEN_LOG, SOURCE = os.environ["TTMEM"], os.environ["GEN_LOG"], pathlib.Path(os.environ["TTMEM_SOURCE"])
-ODD = "a\U000e0041\U000e007f\ufe0f\U000e0101\u00ad\u200d\u200b\u2060\u202e\u2066\ufeff\u180e\u034fz"
+ODD = "a\U000e0041\U000e007f\ufe0f\U000e0101\u00ad\u200d\u200b\u2060\u202e\u2066\ufeff\u180e\u034f\U000e0000\U000e0080\u2065\ufff0\u2800\U0001d159z"
 NAMES = ["[click](https://evil.example/a)", "![x](https://evil.example/p.png)", "https://evil.example/b", "www.evil.example/c", "me@evil.example", "[r]: https://evil.example/d",
-         "[r][https://evil.example/e]", "<https://evil.example/f>", "<img src=https://evil.example/g>", "``` https://evil.example/h", ODD]
-LIVE = re.compile(r"https?://|(?<![\w])www\.|\]\(|\]\[|^\s*\[[^]]*\]:|(?<!\\)<(?!/?(?:details|summary|sub|br)\b|!-- )[a-z/!]|(?<!\\)@evil", re.M)  # our own tags are not the log's
+         "[r][https://evil.example/e]", "<https://evil.example/f>", "<img src=https://evil.example/g>", "``` https://evil.example/h", "&#x202e;&ZeroWidthSpace;evil", ODD, "\u0301\u0489"]
+LIVE = re.compile(r"(?<!\\)&(?:#x|ZeroWidth)|https?://|(?<![\w])www\.|\]\(|\]\[|^\s*\[[^]]*\]:|(?<!\\)<(?!/?(?:details|summary|sub|br)\b|!-- )[a-z/!]|(?<!\\)@evil", re.M)  # our own tags are not the log's
 
 
 def hides(c):
-    return c not in "\n\t" and (unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") or c in "\ufe0f\u180e\u034f\U000e0101")
+    return c not in "\n\t" and (unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") or c in "\ufe0f\u180e\u034f\U000e0101\U000e0000\U000e0080\u2065\ufff0\u2800\U0001d159")
 
 
 def run(*words, ok=(0, 1)):

@@ -54,8 +54,18 @@ static void what_hides(void **state) {
                                     0xFEFF,
                                     0xFE0F /* a variation */,
                                     0xE0041 /* a tag */,
-                                    0x3164};
-  static const uint32_t seen[] = {' ', 'a', '~', 0xA0, 0xE9, 0x301, 0x2027, 0x6F22, 0xE000, TTM_UTF8_BROKEN, 0x1F600};
+                                    0x3164,
+                                    0x2065 /* ignorable, and no character yet */,
+                                    0xFFF0,
+                                    0xE0000,
+                                    0xE0080,
+                                    0xE0FFF,
+                                    0x2800 /* Braille without dots */,
+                                    0x1D159 /* a note without a head */,
+                                    0xFDD0,
+                                    0x1FFFE};
+  static const uint32_t seen[] = {' ',     'a',    '~',    0xA0,   0xE9, 0x301, 0x2027, 0x6F22, 0xE000, TTM_UTF8_BROKEN,
+                                  0x1F600, 0x2801, 0xFFFC, 0xE1000};
   for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) assert_true(ttm_utf8_hides(hidden[i]));
   for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) assert_false(ttm_utf8_hides(seen[i]));
 }

@@ -78,6 +78,9 @@ static void terminals_are_not_driven(void **state) {
   expect_text(TTM_LIT("a\xE2\x80\xAE"
                       "b"),
               80, TTM_FORM_UTF8, "a\\u202eb"); /* right-to-left override */
+  /* An accent is put over a letter of the text, never over what stands before it. */
+  expect_text(TTM_LIT("e\xCC\x81 \xCC\x81"), 80, TTM_FORM_UTF8, "e\xCC\x81 \\u0301");
+  expect_text(TTM_LIT("\xCC\x81\xCC\x81"), 80, TTM_FORM_UTF8, "\\u0301\xCC\x81");
 }
 
 /* Nothing that a log says is markup, a link or a picture. */
@@ -87,6 +90,7 @@ static void markdown_is_text(void **state) {
   expect_text(TTM_LIT("[a]: b [c][d] e[0]"), 80, TTM_FORM_MARKDOWN, "[a]\\: b [c]\\[d] e[0]");
   expect_text(TTM_LIT("https://x www.y z@w <v> a:b /c"), 80, TTM_FORM_MARKDOWN,
               "https:\\//x www\\.y z\\@w \\<v> a:b /c");
+  expect_text(TTM_LIT("a&b &#x202e;"), 80, TTM_FORM_MARKDOWN, "a\\&b \\&#x202e;");
   expect_text(TTM_LIT("\xF3\xA0\x81\x81\xC2\xAD"), 80, TTM_FORM_MARKDOWN, "\\\\U000e0041\\\\xad");
   expect_text(TTM_LIT("\xF3\xA0\x81\x81"), 80, TTM_FORM_COMMENT, "&#92;U000e0041");
   expect_text(TTM_LIT("abcdefgh\xE2\x80\xAE"), 8, TTM_FORM_UTF8, "abc\xE2\x80\xA6");

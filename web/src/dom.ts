@@ -43,8 +43,9 @@ export function shorten(text: string, limit: number): string {
   return visible(`${text.slice(0, Math.ceil(limit / 2) - 1)}…${text.slice(-Math.floor(limit / 2))}`);
 }
 
-// Control characters, direction marks, tags, variation selectors and all else without a width would hide or reorder what stands around them.
-const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+// Control characters, direction marks, tags, variation selectors and all else without a width would hide or reorder what stands around them. So would
+// an accent without a letter before it.
+const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u{2800}\u{1D159}]|(?<=^| )[\p{Mn}\p{Me}]/gu;
 export function visible(text: string): string {
   return text.replace(hidden, (c) => {
     const code = c.codePointAt(0) ?? 0;
