@@ -181,6 +181,13 @@ static bool totals_line(ttm_train_summary *s, ttm_str v) {
   return true;
 }
 
+/* Of a summary whose head was lost. */
+static bool is_lone(ttm_str v) {
+  ttm_train_phase p;
+  ttm_train_summary s;
+  return read_segment(v, &p) || read_cumulative(v, &p) || read_l1(v, &p) || totals_line(&s, v);
+}
+
 /* A line while a summary of this rank is open; *used is false when it is not part of it. */
 static int summary_line(reader *r, writer *w, ttm_str v, bool *used) {
   ttm_train_summary *s = &r->log->summaries.at[w->summary];
@@ -277,6 +284,7 @@ static int take_line(reader *r, ttm_str line) {
   if (ttm_str_eq(v, TTM_LIT("=== DRAM footprint ==="))) return open_footprint(r, w);
   if (w->footprint != TTM_NOT_FOUND && footprint_line(r, w, v)) return TTM_OK;
   if (w->summary != TTM_NOT_FOUND && ((status = summary_line(r, w, v, &used)) || used)) return status;
+  if (is_lone(v)) return torn(r), TTM_OK;
   if (!fact_line(r, v) && v.p[0] != '#' && !ttm_str_starts(v, TTM_LIT("==="))) remember_name(w, v);
   return TTM_OK;
 }
@@ -338,6 +346,8 @@ int ttm_train_log_read(ttm_train_log *out, const char *path, ttm_error *err) {
   if (!status && !out->damage && chunk.cut_line && chunk.n) out->damage = "it ends inside a line";
   finish(&r);
   if (!status && !out->damage && out->torn) out->damage = "lines of a summary cannot be read";
+  for (size_t i = 0; i < out->summaries.n && !status && !out->damage; i++)
+    if (out->summaries.at[i].overall_peak == TTM_TRAIN_UNKNOWN) out->damage = "a summary has no totals";
   ttm_chunk_free(&chunk);
   ttm_chunker_free(&chunker);
   ttm_source_close(chunker.source);

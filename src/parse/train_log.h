@@ -49,7 +49,7 @@ typedef struct ttm_train_log {
   TTM_VEC(ttm_train_summary) summaries;
   TTM_VEC(ttm_train_footprint) footprints;
   uint64_t lines, bytes;
-  uint64_t torn;            /* lines inside a summary that start like one of its own and cannot be read */
+  uint64_t torn; /* lines inside a summary that start like one of its own and cannot be read, lines of one outside */
   uint64_t first_torn_line; /* 0 when there is none */
   const char *damage;       /* why it is not whole; NULL */
 } ttm_train_log;

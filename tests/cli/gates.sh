@@ -164,6 +164,10 @@ status 2 "$TTMEM" predict "$data/mesh_parts.mlir" --board n150 # for eight chips
 train="train --logs LOG --check --device_memory 900GB"
 # shellcheck disable=SC2086
 status 0 "$TTMEM" ${train//LOG/tinyllama_train.log}
+sed '0,/=== Memory Usage Summary/s/=== Memory/=== Mem/' tinyllama_train.log >head.log # of the first of two runs
+grep -v 'Overall DRAM Peak: 15666' tinyllama_train.log >totals.log
+# shellcheck disable=SC2086
+for log in head totals; do status 2 "$TTMEM" ${train//LOG/$log.log}; done
 gzip -k tinyllama_train.log
 head -c "$(($(stat -c %s tinyllama_train.log.gz) - 30))" tinyllama_train.log.gz >train.log.gz
 # shellcheck disable=SC2086
