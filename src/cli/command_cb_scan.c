@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/format.h"
 #include "cli/cb_parts.h"
 #include "cli/judge.h"
 #include "cli/terminal.h"
@@ -84,6 +85,27 @@ static int check_read(const scan_job *job, bool check, ttm_error *err) {
                        lost < files ? ", so --check cannot pass" : "", first->path, first->failure);
 }
 
+/* --check: an error stands; without one, what the parser did not read might have had it. */
+static int judge(const ttm_options *options, const scan_job *job) {
+  const cbs_file *first = NULL;
+  ttm_buf why = {0};
+  size_t broken = 0;
+  if (has_errors(job->scans[0]) || has_errors(job->scans[1])) return TTM_EXIT_FOUND;
+  for (int s = 0; s < 2; s++) {
+    for (size_t i = 0; job->scans[s] && i < job->scans[s]->files.n; i++) {
+      if (job->scans[s]->files.at[i].broken && !broken++) first = &job->scans[s]->files.at[i];
+    }
+  }
+  if (!broken) return TTM_EXIT_OK;
+  ttm_put_counted(&why, broken, "file");
+  ttm_buf_printf(&why, " not parsed as C++, the first from %s:%u on", first->path, first->broken_line);
+  ttm_error err;
+  ttm_error_nomem(&err);
+  int exit_status = why.failed ? ttm_cli_error(options, &err) : ttm_judge_exit_why(options, ttm_buf_str(&why), 0);
+  ttm_buf_free(&why);
+  return exit_status;
+}
+
 /* --sarif and --github: what was found, for what runs pipelines. */
 static int tell_pipeline(const ttm_options *options, const scan_job *job, ttm_error *err) {
   const char *sarif = options->value[TTM_OPTION_SARIF], *root = getenv("GITHUB_WORKSPACE");
@@ -112,7 +134,7 @@ static int run(const ttm_options *options, ttm_error *err) {
   status = ttm_cb_show(options, form, &parts, status, err);
   if (!status) status = tell_pipeline(options, &job, err);
   if (!status) status = check_read(&job, check, err);
-  if (!status && check && (has_errors(job.scans[0]) || has_errors(job.scans[1]))) status = TTM_EXIT_FOUND;
+  if (!status && check) status = judge(options, &job);
   cbs_scan_free(job.scans[0]);
   cbs_scan_free(job.scans[1]);
   return status;
@@ -125,7 +147,7 @@ const ttm_command ttm_command_cb_scan = {
     .more =
         "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works out "
         "sizes, finds the kernels that push and pop them, and reports what cannot work. --check fails on an "
-        "error. --sarif is for code scanning, --github annotates the lines.",
+        "error and passes only what was read whole. --sarif is for code scanning, --github annotates the lines.",
     .examples =
         "ttmem cb scan ttnn/cpp/ttnn/operations/matmul -D num_tiles=16\n"
         "ttmem cb scan --compare before.cpp after.cpp",
@@ -133,7 +155,7 @@ const ttm_command ttm_command_cb_scan = {
     .min_inputs = 1,
     .max_inputs = TTM_MAX_INPUTS,
     .needs = "sources: ttmem cb scan FILE_OR_FOLDER...",
-    .takes = TTM_TAKES(TTM_OPTION_DEFINE, TTM_OPTION_COMPARE, TTM_OPTION_CHECK, TTM_OPTION_SARIF, TTM_OPTION_GITHUB,
-                       TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_CB_OPTIONS),
+    .takes = TTM_TAKES(TTM_OPTION_DEFINE, TTM_OPTION_COMPARE, TTM_OPTION_CHECK, TTM_OPTION_ALLOW_PARTIAL,
+                       TTM_OPTION_SARIF, TTM_OPTION_GITHUB, TTM_OPTION_THREADS, TTM_OPTION_MAX_MEMORY, TTM_CB_OPTIONS),
     .run = run,
 };
