@@ -40,6 +40,17 @@ class MemoryReport(unittest.TestCase):
     def findings(self, path, *more):
         return json.loads(ask("analyze", path, "--no-html", "--json", "--output-dir", self.folder / "out", *more))
 
+    def test_damaged_figures_are_not_judged(self):
+        path = pathlib.Path(program().write_report(self.folder / "memory_report.json"))
+        whole = path.read_text()
+        peak = '"total_bytes_allocated_per_bank": 25165824'
+        for damaged in (whole.replace(peak, peak.replace("25", "15")), whole.replace('"dram"', '"drum"', 1)):
+            self.assertNotEqual(damaged, whole)
+            path.write_text(damaged)
+            ask("analyze", path, "--budget", "dram:99%", "--quiet", "--no-json", status=2)
+        path.write_text(whole)
+        ask("analyze", path, "--budget", "dram:99%", "--quiet", "--no-json")
+
     def test_both_writers_give_the_profile_of_the_log(self):
         small = program()
         log = self.findings(small.write_log(self.folder / "run.log"))

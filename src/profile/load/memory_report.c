@@ -38,7 +38,9 @@ static int begin_op(report_loader *l, const ttm_memory_report_entry *e, uint32_t
 
 /* ---- States -------------------------------------------------------------------------------------------------------- */
 
+/* An entry has every memory, and the figures of each add up. */
 static void keep_levels(report_loader *l, const ttm_memory_report_entry *e) {
+  uint64_t *bad = &l->b->profile->seen.bad_blocks;
   l->block = (ttm_block){.line = e->line};
   for (int m = 0; m < TTM_MEMORIES; m++) {
     const ttm_memory_report_view *view = &e->views[m];
@@ -49,7 +51,9 @@ static void keep_levels(report_loader *l, const ttm_memory_report_entry *e) {
                                      .allocated = ttm_milli_of_bytes(view->allocated),
                                      .free = ttm_milli_of_bytes(view->free),
                                      .largest = ttm_milli_of_bytes(view->largest)};
+    *bad += !ttm_level_adds_up(&l->block.levels[m]);
   }
+  *bad += l->block.present && l->block.present != TTM_ALL_MEMORIES;
 }
 
 /* What was there before keeps who allocated it, what is new is the operation's. Nobody knows who made what the first table has. */
