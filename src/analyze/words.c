@@ -94,6 +94,7 @@ bool ttm_words_has_runs(const ttm_profile *p) { return p->kind != TTM_LOG_CAPTUR
 const char *ttm_words_at_least(const ttm_profile *p) {
   if (p->seen.damage) return "A lower bound: the input is damaged, and what follows the damage is not in it.";
   if (p->seen.bad_blocks) return "A lower bound: memory lines could not be read.";
+  if (p->seen.holes) return "A lower bound: lines of the log are missing.";
   return ttm_profile_is_window(p) ? ttm_words_window(p) : NULL;
 }
 

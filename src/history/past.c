@@ -141,14 +141,21 @@ int ttm_past_locate(ttm_history *history, ttm_str name, ttm_buf *out, ttm_buf *r
 
 /* ---- Steps and trends --------------------------------------------------------------------------------------------- */
 
-/* The peaks of the runs that have one; *places has their positions in the series. */
-static size_t gather(const ttm_past *past, const ttm_series *s, int memory, int64_t *x, size_t *places) {
+static size_t gather_some(const ttm_past *past, const ttm_series *s, int memory, bool exact, int64_t *x,
+                          size_t *places) {
   size_t n = 0;
   for (size_t i = 0; i < s->runs; i++) {
     const ttm_past_peak *peak = &ttm_series_run(past, s, i)->peak[memory];
-    if (peak->known) x[n] = peak->bytes, places[n++] = i;
+    if (peak->known && !(exact && peak->at_least)) x[n] = peak->bytes, places[n++] = i;
   }
   return n;
+}
+
+/* The peaks of the runs that have one; *places has their positions in the series. A lower bound beside exact figures is that of a run of which
+ * a part is known: it would look like a fall, and the next one like a rise. */
+static size_t gather(const ttm_past *past, const ttm_series *s, int memory, int64_t *x, size_t *places) {
+  size_t n = gather_some(past, s, memory, true, x, places);
+  return n ? n : gather_some(past, s, memory, false, x, places);
 }
 
 static int examine(ttm_past *past, ttm_series *s) {

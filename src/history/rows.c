@@ -170,13 +170,17 @@ static void put_peak(ttm_history_rows *rows, const ttm_findings *f, ttm_memory m
   if (!peak->known && !inside) return;
   if (!capacity && inside) capacity = p->incidents.at[peak->in_op_incident].what.bank_size;
   ttm_basis basis = ttm_words_state_basis(p, peak->state);
+  ttm_buf why = {0};
+  bool partial = ttm_words_partial(&why, p);
+  rows->failed |= why.failed;
+  ttm_buf_free(&why);
   begin(rows, t);
   put_word(rows, t, ttm_memory_name(m));
   put_nonzero(rows, t, peak->level.banks);
   put_nonzero(rows, t, capacity);
   put_bytes(rows, t, inside ? peak->in_op_bytes : ttm_level_bytes(peak->level.allocated));
   peak->known ? put_bytes(rows, t, ttm_level_bytes(peak->level.largest)) : put_null(rows, t);
-  put_number(rows, t, peak->at_least);
+  put_number(rows, t, peak->at_least || partial);
   put_word(rows, t, ttm_basis_name(peak->derived && !inside && basis == TTM_MEASURED ? TTM_DERIVED : basis));
   put_index(rows, t, rank_of_state(p, peak->state));
   put_nonzero(rows, t, peak->state < p->states.n ? p->states.at[peak->state].line : 0);

@@ -342,6 +342,16 @@ class HistoryTest(unittest.TestCase):
         ascii_text = self.run_it("history", "llama", env={"LC_ALL": "C"}).stdout
         self.assertIn("111118888", ascii_text)
 
+    def test_a_part_of_a_run_is_no_step(self):
+        self.add_series([200] * 4)
+        lines = pathlib.Path(write_log(self.dir / "llama_00000009.log", 200, START + 9 * DAY)).read_text().splitlines(True)
+        (self.dir / "llama_00000009.log").write_text("".join(lines[: len(lines) // 3]))
+        self.run_it("analyze", "-q", "--no-html", "llama_00000009.log")
+        told = self.series("llama")
+        self.assertEqual([run.get("dram_at_least", False) for run in told["runs"]], [False] * 4 + [True])
+        self.assertLess(told["runs"][4]["dram_peak_bytes"], told["runs"][3]["dram_peak_bytes"])
+        self.assertEqual(told["steps"], [])
+
     def test_what_changed(self):
         """The operation and the layer behind a step, from the live tensors of the runs on both sides."""
         self.add_series([200] * 4, extra=24)
