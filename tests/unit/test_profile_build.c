@@ -10,11 +10,10 @@
 #define RT(text) "            RuntimeTTNN |    DEBUG | " text "\n"
 #define AL(text) "                 Always |     INFO | " text "\n"
 #define OP(text) RT("Executing operation: " text)
-#define LEVEL(name, allocated)                                                 \
-  AL("Device " name                                                            \
-     " memory state: MemoryView{numBanks: 12, totalBytesPerBank: " allocated   \
-     " MB, totalBytesAllocatedPerBank: " allocated                             \
-     " MB, totalBytesFreePerBank: 0.000 MB, "                                  \
+#define LEVEL(name, allocated)                                                              \
+  AL("Device " name " memory state: MemoryView{numBanks: 12, totalBytesPerBank: " allocated \
+     " MB, totalBytesAllocatedPerBank: " allocated                                          \
+     " MB, totalBytesFreePerBank: 0.000 MB, "                                               \
      "largestContiguousBytesFreePerBank: 0.000 MB}")
 #define LEVELS(dram) LEVEL("DRAM", dram) LEVEL("L1", "0.001") LEVEL("L1_SMALL", "0.000") LEVEL("TRACE", "0.000")
 #define BLOCK(type, dram) AL("Device memory state before operation " type) LEVELS(dram)
