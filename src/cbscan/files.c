@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -209,6 +210,66 @@ char *cbs_simplify(ttm_str text, bool choose, ttm_arena *arena) {
   }
   if (choose) choose_branches(copy, text.n);
   return changed ? copy : NULL;
+}
+
+/* ---- Ends ----------------------------------------------------------------------------------------------------------- */
+
+/* The quote that ends a text or a character which begins at text.p[0], TTM_NOT_FOUND when its line ends before. */
+static size_t find_quote(ttm_str text) {
+  for (size_t i = 1; i < text.n && text.p[i] != '\n'; i++) {
+    if (text.p[i] == '\\')
+      i++;
+    else if (text.p[i] == text.p[0])
+      return i;
+  }
+  return TTM_NOT_FOUND;
+}
+
+/* Of R"name(...)name", from its quote on. */
+static size_t find_raw_end(ttm_str text) {
+  char end[20];
+  size_t name = ttm_str_find_char(text, '(');
+  if (name == TTM_NOT_FOUND || name > 17) return TTM_NOT_FOUND;
+  int n = snprintf(end, sizeof end, ")%.*s\"", (int)name - 1, text.p + 1);
+  size_t at = ttm_str_find(text, (ttm_str){end, (size_t)n});
+  return at == TTM_NOT_FOUND ? at : at + (size_t)n - 1;
+}
+
+/* The last byte of the comment, text or character that begins at `at`, `at` itself where none does; TTM_NOT_FOUND when it does not end. */
+static size_t pass_text(ttm_str text, size_t at) {
+  ttm_str rest = ttm_str_from(text, at);
+  char before = at ? text.p[at - 1] : ' ';
+  size_t end = 0;
+  if (ttm_str_starts(rest, TTM_LIT("//")))
+    end = ttm_str_find_char(rest, '\n'), end = end == TTM_NOT_FOUND ? rest.n - 1 : end;
+  else if (ttm_str_starts(rest, TTM_LIT("/*")))
+    end = ttm_str_find(ttm_str_from(rest, 2), TTM_LIT("*/")), end += end == TTM_NOT_FOUND ? 0 : 3;
+  else if (rest.p[0] == '"')
+    end = before == 'R' ? find_raw_end(rest) : find_quote(rest);
+  else if (rest.p[0] == '\'' && !cbs_is_word(before)) /* else it parts digits */
+    end = find_quote(rest);
+  return end == TTM_NOT_FOUND ? end : at + end;
+}
+
+static bool ends_open(ttm_str text) {
+  size_t depth = 0;
+  for (size_t i = 0; i < text.n; i++) {
+    if (text.p[i] == '{') depth++;
+    if (text.p[i] == '}' && depth) depth--;
+    if (text.p[i] != '/' && text.p[i] != '"' && text.p[i] != '\'') continue;
+    i = pass_text(text, i);
+    if (i == TTM_NOT_FOUND) return true;
+  }
+  return depth > 0;
+}
+
+/* #if and #else may each open the same block: then one of them is chosen. */
+int cbs_is_cut(ttm_str text, ttm_arena *arena, bool *out) {
+  *out = ends_open(text);
+  if (!*out || !ttm_str_contains(text, TTM_LIT("#"))) return TTM_OK;
+  char *chosen = cbs_simplify(text, true, arena);
+  *out = chosen && ends_open((ttm_str){chosen, text.n});
+  return chosen ? TTM_OK : TTM_ENOMEM;
 }
 
 /* ---- Constants of headers ------------------------------------------------------------------------------------------- */

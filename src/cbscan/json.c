@@ -154,6 +154,7 @@ static void put_file(ttm_json *j, const cbs_file *file) {
   ttm_json_put_name(j, "role", roles[file->role]);
   ttm_json_put_known(j, "bytes", file->bytes);
   ttm_json_put_known(j, "lines", file->lines);
+  if (file->cut) ttm_json_put_bool(j, "cut", true);
   if (file->broken) {
     ttm_json_put_known(j, "not_parsed_places", file->broken);
     ttm_json_put_known(j, "not_parsed_line", file->broken_line);

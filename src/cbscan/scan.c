@@ -56,6 +56,7 @@ static int read_one(job *j, size_t i) {
   file->bytes = result->text.n;
   file->lines = count_lines(result->text);
   file->role = cbs_role_of(ttm_str_of(file->path), result->text);
+  if (cbs_is_cut(result->text, arena, &file->cut)) return TTM_ENOMEM;
   bool header = cbs_is_header(ttm_str_of(file->path));
   if (header && cbs_constants_read(&result->constants, result->text)) return TTM_ENOMEM;
   if (file->role == CBS_FILE_OTHER && !result->constants.n && !j->given) ttm_arena_free(arena);

@@ -119,6 +119,7 @@ typedef struct cbs_file {
   uint32_t lines;
   bool parsed;     /* false: nothing in it that matters */
   bool chosen;     /* read with one branch of each #if only */
+  bool cut;        /* its end is missing: a block is still open there */
   uint32_t broken; /* places that are no C++ to the parser */
   uint32_t broken_line;
   const char *failure;                 /* why it could not be read at all, NULL when it could */

@@ -277,11 +277,13 @@ static void put_trouble(ttm_doc *d, const cbs_scan *scan) {
   bool begun = false;
   for (size_t i = 0; i < scan->files.n; i++) {
     const cbs_file *file = &scan->files.at[i];
-    if (!file->failure && !file->broken) continue;
+    if (!file->failure && !file->broken && !file->cut) continue;
     if (!begun) ttm_doc_heading(d, "Not fully read");
     begun = true;
     if (file->failure)
       ttm_doc_point(d, "%s: %s", file->path, file->failure);
+    else if (file->cut)
+      ttm_doc_point(d, "%s: the end of the file is missing; what stands before was read", file->path);
     else
       ttm_doc_point(d, "%s:%u: not parsed as C++%s; the rest was read", file->path, file->broken_line,
                     file->broken > 1 ? ", nor in other places" : "");

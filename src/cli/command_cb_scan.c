@@ -85,20 +85,21 @@ static int check_read(const scan_job *job, bool check, ttm_error *err) {
                        lost < files ? ", so --check cannot pass" : "", first->path, first->failure);
 }
 
-/* --check: an error stands; without one, what the parser did not read might have had it. */
+/* --check: an error stands; without one, what a file lost behind its end might have had it. Places in it that the parser does not know, most of them
+ * macros, are told and judged: half of all folders have some. */
 static int judge(const ttm_options *options, const scan_job *job) {
   const cbs_file *first = NULL;
   ttm_buf why = {0};
-  size_t broken = 0;
+  size_t cut = 0;
   if (has_errors(job->scans[0]) || has_errors(job->scans[1])) return TTM_EXIT_FOUND;
   for (int s = 0; s < 2; s++) {
     for (size_t i = 0; job->scans[s] && i < job->scans[s]->files.n; i++) {
-      if (job->scans[s]->files.at[i].broken && !broken++) first = &job->scans[s]->files.at[i];
+      if (job->scans[s]->files.at[i].cut && !cut++) first = &job->scans[s]->files.at[i];
     }
   }
-  if (!broken) return TTM_EXIT_OK;
-  ttm_put_counted(&why, broken, "file");
-  ttm_buf_printf(&why, " not parsed as C++, the first from %s:%u on", first->path, first->broken_line);
+  if (!cut) return TTM_EXIT_OK;
+  ttm_put_counted(&why, cut, "file");
+  ttm_buf_printf(&why, " without %s end, first %s", cut > 1 ? "their" : "its", first->path);
   ttm_error err;
   ttm_error_nomem(&err);
   int exit_status = why.failed ? ttm_cli_error(options, &err) : ttm_judge_exit_why(options, ttm_buf_str(&why), 0);
@@ -147,7 +148,7 @@ const ttm_command ttm_command_cb_scan = {
     .more =
         "PATH is a C++ file or a folder. Finds every circular and dataflow buffer host code creates, works out "
         "sizes, finds the kernels that push and pop them, and reports what cannot work. --check fails on an "
-        "error and passes only what was read whole. --sarif is for code scanning, --github annotates the lines.",
+        "error and judges only files that have their end. --sarif is for code scanning, --github annotates the lines.",
     .examples =
         "ttmem cb scan ttnn/cpp/ttnn/operations/matmul -D num_tiles=16\n"
         "ttmem cb scan --compare before.cpp after.cpp",

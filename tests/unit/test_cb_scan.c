@@ -328,6 +328,24 @@ static void simplified(void **state) {
   ttm_arena_free(&arena);
 }
 
+/* A block, a comment or a text that is never closed; the braces of #if and #else, of texts and of comments are not counted. */
+static void cut_files(void **state) {
+  (void)state;
+  static const char *const whole[] = {"", "void f() { /* { */ g('{', \"{\\\"\", R\"x({)\")x\", 1'000'000); } // {",
+                                      "#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\n", "#error don't {\n}\n"};
+  static const char *const cut[] = {"void f() {\n  g();\n", "int a;\n/* and", "auto t = R\"(all",
+                                    "#if A\nvoid f() {\n#endif\n g("};
+  for (size_t i = 0; i < 4; i++) {
+    ttm_arena arena = {0};
+    bool is_cut;
+    assert_int_equal(cbs_is_cut(ttm_str_of(whole[i]), &arena, &is_cut), TTM_OK);
+    assert_false(is_cut);
+    assert_int_equal(cbs_is_cut(ttm_str_of(cut[i]), &arena, &is_cut), TTM_OK);
+    assert_true(is_cut);
+    ttm_arena_free(&arena);
+  }
+}
+
 static void header_constants(void **state) {
   (void)state;
   cbs_defines list = {0};
@@ -373,6 +391,7 @@ int main(void) {
       cmocka_unit_test(what_the_user_gives),
       cmocka_unit_test(kernels),
       cmocka_unit_test(simplified),
+      cmocka_unit_test(cut_files),
       cmocka_unit_test(header_constants),
       cmocka_unit_test(prefixes),
   };
