@@ -80,13 +80,13 @@ static size_t skip_plain(ttm_str text, size_t at, bool inside, char stop) {
   return at;
 }
 
-/* One pass from `at`. Ends at a `stop` (a plain byte) at depth 0, or (with `to_close`) at the bracket that brings the
- * depth back to 0. */
-static size_t walk(ttm_str text, size_t at, char stop, bool to_close) {
+/* One pass from *from. Ends at a `stop` (a plain byte) at depth 0, or (with `to_close`) at the bracket that brings the
+ * depth back to 0. *from becomes the byte at which it ended or broke. */
+static size_t walk(ttm_str text, size_t *from, char stop, bool to_close) {
   char expected[TTM_SCAN_DEPTH]; /* the closers still owed, innermost last */
-  size_t depth = 0;
+  size_t depth = 0, at = *from;
   for (;; at++) {
-    at = skip_plain(text, at, depth > 0, stop);
+    *from = at = skip_plain(text, at, depth > 0, stop);
     if (at >= text.n) return depth == 0 && !to_close ? text.n : TTM_NOT_FOUND;
     char c = text.p[at];
     switch (KIND[(unsigned char)c]) {
@@ -94,7 +94,7 @@ static size_t walk(ttm_str text, size_t at, char stop, bool to_close) {
         return to_close ? TTM_NOT_FOUND : at; /* only `stop` stops at a plain byte */
       case QUOTE:
         at = ttm_scan_string_end(text, at);
-        if (at == TTM_NOT_FOUND) return TTM_NOT_FOUND;
+        if (at == TTM_NOT_FOUND) return *from = text.n, TTM_NOT_FOUND;
         at--;
         break;
       case ANGLE_OPEN:
@@ -113,7 +113,14 @@ static size_t walk(ttm_str text, size_t at, char stop, bool to_close) {
   }
 }
 
-size_t ttm_scan_close(ttm_str text, size_t open) { return walk(text, open, 0, true); }
+size_t ttm_scan_close(ttm_str text, size_t open) { return walk(text, &open, 0, true); }
+
+size_t ttm_scan_close_in(ttm_str text, size_t open, size_t *budget) {
+  size_t end = open, most = *budget > SIZE_MAX - open ? SIZE_MAX : open + *budget;
+  size_t close = *budget ? walk(ttm_str_first(text, most), &end, 0, true) : TTM_NOT_FOUND;
+  *budget -= end - open;
+  return close;
+}
 
 bool ttm_scan_take_bracketed(ttm_str *text, ttm_str *inside) {
   size_t close = ttm_scan_close(*text, 0);
@@ -123,7 +130,7 @@ bool ttm_scan_take_bracketed(ttm_str *text, ttm_str *inside) {
   return true;
 }
 
-size_t ttm_scan_find(ttm_str text, size_t from, char stop) { return walk(text, from, stop, false); }
+size_t ttm_scan_find(ttm_str text, size_t from, char stop) { return walk(text, &from, stop, false); }
 
 bool ttm_pieces_next(ttm_pieces *it, ttm_str *piece) {
   while (it->rest.n) {

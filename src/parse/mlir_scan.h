@@ -24,6 +24,10 @@ ttm_str ttm_scan_take_name(ttm_str *text);
  * broken. */
 size_t ttm_scan_close(ttm_str text, size_t open);
 
+/* The same, looking at no more than *budget bytes and taking those it looked at from it, found or not: for texts in which many brackets may
+ * not close. */
+size_t ttm_scan_close_in(ttm_str text, size_t open, size_t *budget);
+
 /* Takes the bracket at the start of the text with its partner; *inside is what stands between. */
 bool ttm_scan_take_bracketed(ttm_str *text, ttm_str *inside);
 

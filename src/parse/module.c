@@ -195,15 +195,16 @@ static int read_op(reader *r, ttm_str text) {
 
 /* ---- Functions ---- */
 
-static int add_function(reader *r, ttm_str head) {
+static int add_function(reader *r, ttm_str name, bool hidden, ttm_str args) {
   ttm_module *m = r->m;
-  ttm_module_function f = {.line = r->line,
+  ttm_module_function f = {.name = name,
+                           .hidden = hidden,
+                           .line = r->line,
                            .args = (uint32_t)m->args.n,
                            .ops = (uint32_t)m->ops.n,
                            .values = (uint32_t)m->value_types.n,
                            .on_host = r->on_host};
-  if (!ttm_module_function_head(&head, &f.name, &f.hidden)) return TTM_OK;
-  if (ttm_module_function_args(head, &m->arena, &m->args)) return TTM_ENOMEM;
+  if (ttm_module_function_args(args, &m->arena, &m->args)) return TTM_ENOMEM;
   f.arg_count = (uint32_t)m->args.n - f.args;
   ttm_map_clear(&r->values);
   for (uint32_t k = 0; k < f.arg_count; k++) {
@@ -219,21 +220,19 @@ static int add_function(reader *r, ttm_str head) {
   return ttm_vec_push(&m->functions, f);
 }
 
-/* A signature may go over several lines; a declaration has no body. */
+/* A signature may go over several lines; a declaration has no body. Of signatures that do not close, those in front of it could be looked at
+ * for each. */
 static int read_function(reader *r, ttm_str text, ttm_str keyword) {
-  ttm_str start = {text.p, (size_t)(r->rest.p + r->rest.n - text.p)};
-  size_t open = ttm_str_find_char(start, '('), close = TTM_NOT_FOUND;
-  if (open != TTM_NOT_FOUND && r->budget) close = ttm_scan_close(ttm_str_first(start, open + r->budget), open);
-  if (close == TTM_NOT_FOUND) {
-    r->budget = r->budget > text.n ? r->budget - text.n : 0;
-    return advance(r, text), TTM_OK;
-  }
-  ttm_str behind = ttm_str_from(start, close);
-  size_t line_end = ttm_str_find_char(behind, '\n');
-  ttm_str whole = ttm_str_first(start, line_end == TTM_NOT_FOUND ? start.n : close + line_end);
-  bool has_body = ttm_str_find_char(ttm_str_from(whole, close), '{') != TTM_NOT_FOUND;
-  int status = has_body ? add_function(r, ttm_str_from(start, keyword.n)) : TTM_OK;
-  advance(r, whole);
+  ttm_str start = {text.p + keyword.n, (size_t)(r->rest.p + r->rest.n - text.p) - keyword.n}, head = start, name;
+  bool hidden;
+  size_t close = TTM_NOT_FOUND;
+  if (ttm_module_function_head(&head, &name, &hidden)) close = ttm_scan_close_in(head, 0, &r->budget);
+  if (close == TTM_NOT_FOUND) return advance(r, text), TTM_OK;
+  ttm_str behind = ttm_str_from(head, close);
+  behind = ttm_str_first(behind, ttm_str_find_char(behind, '\n'));
+  bool has_body = ttm_str_find_char(behind, '{') != TTM_NOT_FOUND;
+  int status = has_body ? add_function(r, name, hidden, head) : TTM_OK;
+  advance(r, (ttm_str){text.p, (size_t)(behind.p + behind.n - text.p)});
   return status;
 }
 

@@ -47,8 +47,28 @@ static void test_stops_only_outside(void **state) {
   }
 }
 
+/* What was looked at is taken from the budget, found or not. */
+static void a_budget(void **state) {
+  (void)state;
+  ttm_str text = TTM_LIT("f(a, (b))g(c");
+  size_t budget = 100;
+  assert_int_equal(ttm_scan_close_in(text, 1, &budget), 8);
+  assert_int_equal(budget, 93);
+  assert_int_equal(ttm_scan_close_in(text, 10, &budget), TTM_NOT_FOUND);
+  assert_int_equal(budget, 91);
+  assert_int_equal(ttm_scan_close_in(TTM_LIT("(a]b)"), 0, &budget), TTM_NOT_FOUND);
+  assert_int_equal(budget, 89);
+  assert_int_equal(ttm_scan_close_in(TTM_LIT("(\"a)"), 0, &budget), TTM_NOT_FOUND);
+  assert_int_equal(budget, 85);
+  budget = 7;
+  assert_int_equal(ttm_scan_close_in(text, 1, &budget), TTM_NOT_FOUND);
+  assert_int_equal(budget, 0);
+  assert_int_equal(ttm_scan_close_in(text, 1, &budget), TTM_NOT_FOUND);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_budget),
       cmocka_unit_test(test_every_byte_at_every_place),
       cmocka_unit_test(test_stops_only_outside),
   };

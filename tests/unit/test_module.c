@@ -136,11 +136,29 @@ static void every_allocation_may_fail(void **state) {
   starve_walk(parse_starved, NULL);
 }
 
+/* Each line may ask for all that follows it: half a million of them would have looked at a terabyte. */
+static void signatures_that_do_not_close(void **state) {
+  static const char *const heads[] = {"func.func\n", "func.func @f(\n", "func.func @f(\"\n", "func.func @f(]\n",
+                                      "func.func @f\n"};
+  static const char last[] = "func.func @main() -> " T " {\n  return\n}\n";
+  (void)state;
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+    ttm_buf text = {0};
+    ttm_module m;
+    ttm_buf_puts(&text, "module @m {\n");
+    for (int k = 0; k < 500000; k++) ttm_buf_puts(&text, heads[i]);
+    ttm_buf_puts(&text, last);
+    assert_int_equal(ttm_module_parse(&m, ttm_buf_str(&text)), TTM_OK);
+    assert_int_equal(m.functions.n, i == 1 || i == 2 ? 0 : 1); /* what is open takes in all that follows */
+    ttm_module_free(&m);
+    ttm_buf_free(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(functions_and_values_are_read),
-      cmocka_unit_test(unread_lines_are_counted),
-      cmocka_unit_test(any_cut_is_read),
+      cmocka_unit_test(signatures_that_do_not_close), cmocka_unit_test(functions_and_values_are_read),
+      cmocka_unit_test(unread_lines_are_counted),     cmocka_unit_test(any_cut_is_read),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
