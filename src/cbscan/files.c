@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -212,55 +211,59 @@ char *cbs_simplify(ttm_str text, bool choose, ttm_arena *arena) {
   return changed ? copy : NULL;
 }
 
-/* ---- Ends ----------------------------------------------------------------------------------------------------------- */
+/* ---- Comments and literals ------------------------------------------------------------------------------------------ */
 
-/* The quote that ends a text or a character which begins at text.p[0], TTM_NOT_FOUND when its line ends before. */
-static size_t find_quote(ttm_str text) {
-  for (size_t i = 1; i < text.n && text.p[i] != '\n'; i++) {
-    if (text.p[i] == '\\')
-      i++;
-    else if (text.p[i] == text.p[0])
-      return i;
+/* The end of the string or character at `at`, or of its line; R"x(...)x" goes over lines, and one byte beyond the text when nothing closes it. */
+static size_t literal_end(ttm_str text, size_t at) {
+  char quote = text.p[at];
+  bool raw = quote == '"' && at && text.p[at - 1] == 'R';
+  size_t open = raw ? ttm_str_find_char(ttm_str_first(ttm_str_from(text, at), 18), '(') : TTM_NOT_FOUND;
+  if (open != TTM_NOT_FOUND) {
+    char closing[20] = ")";
+    memcpy(closing + 1, text.p + at + 1, open - 1);
+    closing[open] = '"';
+    size_t close = ttm_str_find(ttm_str_from(text, at + open), (ttm_str){closing, open + 1});
+    return close == TTM_NOT_FOUND ? text.n + 1 : at + open + close + open + 1;
   }
-  return TTM_NOT_FOUND;
+  for (at++; at < text.n && text.p[at] != quote && text.p[at] != '\n'; at++) at += text.p[at] == '\\';
+  return at < text.n ? at + 1 : text.n;
 }
 
-/* Of R"name(...)name", from its quote on. */
-static size_t find_raw_end(ttm_str text) {
-  char end[20];
-  size_t name = ttm_str_find_char(text, '(');
-  if (name == TTM_NOT_FOUND || name > 17) return TTM_NOT_FOUND;
-  int n = snprintf(end, sizeof end, ")%.*s\"", (int)name - 1, text.p + 1);
-  size_t at = ttm_str_find(text, (ttm_str){end, (size_t)n});
-  return at == TTM_NOT_FOUND ? at : at + (size_t)n - 1;
+/* One byte beyond the text when nothing closes it. */
+static size_t comment_end(ttm_str text, size_t at) {
+  bool line = text.p[at + 1] == '/';
+  ttm_str rest = ttm_str_from(text, at + 2);
+  size_t end = line ? ttm_str_find_char(rest, '\n') : ttm_str_find(rest, TTM_LIT("*/"));
+  return end == TTM_NOT_FOUND ? text.n + !line : at + 2 + end + (line ? 0 : 2);
 }
 
-/* The last byte of the comment, text or character that begins at `at`, `at` itself where none does; TTM_NOT_FOUND when it does not end. */
-static size_t pass_text(ttm_str text, size_t at) {
-  ttm_str rest = ttm_str_from(text, at);
-  char before = at ? text.p[at - 1] : ' ';
-  size_t end = 0;
-  if (ttm_str_starts(rest, TTM_LIT("//")))
-    end = ttm_str_find_char(rest, '\n'), end = end == TTM_NOT_FOUND ? rest.n - 1 : end;
-  else if (ttm_str_starts(rest, TTM_LIT("/*")))
-    end = ttm_str_find(ttm_str_from(rest, 2), TTM_LIT("*/")), end += end == TTM_NOT_FOUND ? 0 : 3;
-  else if (rest.p[0] == '"')
-    end = before == 'R' ? find_raw_end(rest) : find_quote(rest);
-  else if (rest.p[0] == '\'' && !cbs_is_word(before)) /* else it parts digits */
-    end = find_quote(rest);
-  return end == TTM_NOT_FOUND ? end : at + end;
+/* The end of the comment, string or character that begins at `at`; the next byte when none does. */
+static size_t piece_end(ttm_str text, size_t at, bool *comment) {
+  char c = text.p[at], next = at + 1 < text.n ? text.p[at + 1] : 0;
+  bool literal = c == '"' || (c == '\'' && !(at && cbs_is_word(text.p[at - 1]))); /* in 1'000 it is none */
+  *comment = c == '/' && (next == '/' || next == '*');
+  return literal ? literal_end(text, at) : *comment ? comment_end(text, at) : at + 1;
 }
 
+char *cbs_without_comments(ttm_str text, ttm_arena *arena) {
+  char *copy = ttm_arena_copy(arena, text);
+  for (size_t at = 0, end; copy && at < text.n; at = end) {
+    bool comment;
+    end = piece_end(text, at, &comment);
+    for (size_t i = at; comment && i < end && i < text.n; i++)
+      if (copy[i] != '\n') copy[i] = ' ';
+  }
+  return copy;
+}
+
+/* Whether a block, a comment or a string is open where the text ends. */
 static bool ends_open(ttm_str text) {
-  size_t depth = 0;
-  for (size_t i = 0; i < text.n; i++) {
-    if (text.p[i] == '{') depth++;
-    if (text.p[i] == '}' && depth) depth--;
-    if (text.p[i] != '/' && text.p[i] != '"' && text.p[i] != '\'') continue;
-    i = pass_text(text, i);
-    if (i == TTM_NOT_FOUND) return true;
+  size_t depth = 0, at = 0;
+  for (bool comment; at < text.n; at = piece_end(text, at, &comment)) {
+    if (text.p[at] == '{') depth++;
+    if (text.p[at] == '}' && depth) depth--;
   }
-  return depth > 0;
+  return depth > 0 || at > text.n;
 }
 
 /* #if and #else may each open the same block: then one of them is chosen. */

@@ -21,6 +21,9 @@ bool cbs_is_header(ttm_str path);
  * no memory. */
 char *cbs_simplify(ttm_str text, bool choose, ttm_arena *arena);
 
+/* A copy of the text with blanks instead of comments, byte for byte as long; NULL without memory. */
+char *cbs_without_comments(ttm_str text, ttm_arena *arena);
+
 /* Whether the end of a file is missing: a block, a comment or a text is still open where it ends. 0 or TTM_ENOMEM. */
 int cbs_is_cut(ttm_str text, ttm_arena *arena, bool *out);
 

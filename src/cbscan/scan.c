@@ -113,6 +113,8 @@ static int parse_text(cbs_tree_parser *parser, ttm_str text, ttm_arena *arena, c
                       ttm_error *err) {
   char *plain = cbs_simplify(text, false, arena);
   if (plain) text.p = plain;
+  plain = cbs_tree_is_too_long(text) ? cbs_without_comments(text, arena) : NULL;
+  if (plain) text.p = plain;
   int status = cbs_tree_parse(parser, text, tree, err);
   uint32_t broken = tree->broken;
   char *chosen = !status && broken ? cbs_simplify(text, true, arena) : NULL;

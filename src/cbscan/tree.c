@@ -3,10 +3,15 @@
 
 #include <tree_sitter/api.h>
 
+#include "cbscan/names.h"
+
 /* From the grammar, which is linked in. */
 const TSLanguage *tree_sitter_cpp(void);
 
-enum { MAX_SYMBOLS = 2048, MAX_FIELDS = 128, MAX_TEXT = 64 << 20, MAX_NODES = 1 << 25 };
+/* Up to 0.20.7, which Debian 12 has, libtree-sitter counts the children of a node in 16 bits and frees what it did not allocate when they are more
+ * (its issue 2134). Where a text is broken all that is open becomes one node, so no text may have as many tokens, with room for those that
+ * it adds itself. No version can be asked for. Of tt-metal's own sources the longest has 52,405. */
+enum { MAX_SYMBOLS = 2048, MAX_FIELDS = 128, MAX_TEXT = 64 << 20, MAX_TOKENS = 60000, MAX_NODES = 1 << 25 };
 
 struct cbs_tree_parser {
   TSParser *parser;
@@ -139,11 +144,29 @@ static int flatten(cbs_tree_parser *parser, cbs_tree *out) {
   }
 }
 
+/* No fewer than there are: a number may end in letters of their own, each character between ' and ' is one, and so is the end of a line with #. */
+bool cbs_tree_is_too_long(ttm_str text) {
+  size_t tokens = 0;
+  bool directive = false, quoted = false;
+  for (size_t i = 0; i < text.n && tokens <= MAX_TOKENS; i++) {
+    char c = text.p[i], before = i ? text.p[i - 1] : ' ';
+    bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    bool goes_on = cbs_is_word(c) && cbs_is_word(before) && (ttm_is_digit(c) || !ttm_is_digit(before));
+    quoted = c == '\'' ? !quoted : quoted && c != '\n';
+    directive |= c == '#';
+    tokens += quoted || !(blank || goes_on) || (c == '\n' && directive);
+    directive &= c != '\n';
+  }
+  return tokens > MAX_TOKENS;
+}
+
 int cbs_tree_parse(cbs_tree_parser *parser, ttm_str text, cbs_tree *out, ttm_error *err) {
   out->text = text;
   out->nodes.n = 0;
   out->broken = out->broken_line = 0;
   if (text.n > MAX_TEXT) return ttm_error_set(err, TTM_EFORMAT, "larger than %d MB", MAX_TEXT >> 20);
+  if (cbs_tree_is_too_long(text))
+    return ttm_error_set(err, TTM_EFORMAT, "more than %d,000 words and signs beside comments", MAX_TOKENS / 1000);
   ts_parser_reset(parser->parser);
   TSTree *tree = ts_parser_parse_string(parser->parser, NULL, text.n ? text.p : "", (uint32_t)text.n);
   if (!tree) return ttm_error_set(err, TTM_EFORMAT, "could not be parsed");

@@ -144,6 +144,9 @@ typedef struct cbs_tree_parser cbs_tree_parser;
 int cbs_tree_parser_new(cbs_tree_parser **out, ttm_error *err);
 void cbs_tree_parser_free(cbs_tree_parser *parser);
 
+/* Whether the text has more words and signs than cbs_tree_parse takes. */
+bool cbs_tree_is_too_long(ttm_str text);
+
 /* Parses `text`, which must outlive the tree; `out` is filled anew and keeps its memory between files. 0, TTM_ENOMEM, or
  * TTM_EFORMAT for a text too large or too tangled to parse. */
 int cbs_tree_parse(cbs_tree_parser *parser, ttm_str text, cbs_tree *out, ttm_error *err);

@@ -377,6 +377,33 @@ static void prefixes(void **state) {
   ttm_arena_free(&arena);
 }
 
+/* The library frees what it did not allocate when 65,536 tokens of a broken text become the children of one node. */
+static void more_than_the_parser_takes(void **state) {
+  static const char head[] = "void f(Program& program) { auto config = CircularBufferConfig(64, {{0, x}});\n";
+  static const char *const parts[] = {"f(a, ", "a<b(c<", "a = ",          "if (a) ",    "#if A\n",
+                                      "a::",   "1ab ",   "namespace a {", "// f(a, \n", "/* a < \n */ "};
+  (void)state;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    ttm_buf text = {0};
+    ttm_buf_puts(&text, head);
+    for (int k = 0; k < 80000; k++) ttm_buf_puts(&text, parts[i]);
+    if (parts[i][0] == '/')
+      ttm_buf_puts(&text, "auto s = \"//\", t = R\"x(/*)x\"; CreateCircularBuffer(program, core, config); }\n");
+    ttm_buf_char(&text, '\0');
+    cbs_scan *scan = scan_of("host.cpp", text.at);
+    const cbs_file *file = &scan->files.at[0];
+    if (parts[i][0] == '/') {
+      assert_null(file->failure);
+      assert_int_equal(file->broken, 0);
+      assert_int_equal(scan->buffers.n, 1);
+    } else {
+      assert_string_equal(file->failure, "more than 60,000 words and signs beside comments");
+    }
+    cbs_scan_free(scan);
+    ttm_buf_free(&text);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(too_much_is_told_once),
@@ -394,6 +421,7 @@ int main(void) {
       cmocka_unit_test(cut_files),
       cmocka_unit_test(header_constants),
       cmocka_unit_test(prefixes),
+      cmocka_unit_test(more_than_the_parser_takes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
