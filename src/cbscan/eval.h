@@ -30,6 +30,7 @@ typedef struct cbs_eval {
   cbs_defines elsewhere; /* from headers: for names not declared here; borrowed */
   cbs_value **known;     /* by declaration; NULL where not worked out yet */
   uint32_t depth, steps;
+  uint64_t walked; /* statements, by flow.c */
 } cbs_eval;
 
 /* 0 or TTM_ENOMEM. `eval` needs no freeing: it lives in the arena. */

@@ -103,7 +103,8 @@ bool cbs_eval_may_write(const cbs_eval *eval, const cbs_name *name, const cbs_ch
   cbs_node callee = cbs_eval_callee(eval, call);
   if (!callee) return address || writes_unseen(tree, call);
   size_t index = 0;
-  while (cbs_tree_child(tree, list, index) != given) index++;
+  for (cbs_node c = cbs_tree_at(tree, list)->child; c != given; c = cbs_tree_at(tree, c)->next)
+    index += cbs_tree_kind(tree, c) != CBS_N_OPERATOR;
   return writes_parameter(eval, callee, index, address);
 }
 

@@ -149,7 +149,7 @@ size_t cbs_find_word(ttm_str text, ttm_str word, size_t from) {
 static int intern(cbs_names *c, ttm_str text, uint32_t *id) {
   if (ttm_intern_add(&c->texts, text, id)) return TTM_ENOMEM;
   while (c->known.n <= *id) {
-    if (ttm_vec_push(&c->known, (cbs_text){NONE, NONE, NONE})) return TTM_ENOMEM;
+    if (ttm_vec_push(&c->known, (cbs_text){.name = NONE})) return TTM_ENOMEM;
   }
   return TTM_OK;
 }
@@ -164,13 +164,9 @@ static int add_name(cbs_names *c, cbs_name name, cbs_node identifier) {
 }
 
 static int add_change(cbs_names *c, cbs_change change, ttm_str text) {
-  uint32_t id, index = (uint32_t)c->changes.n;
   if (!text.n) return TTM_OK;
-  if (intern(c, text, &id)) return TTM_ENOMEM;
-  cbs_text *known = &c->known.at[id];
-  *(known->last_change == NONE ? &known->first_change : &c->changes.at[known->last_change].next) = index;
-  known->last_change = index;
-  change.next = NONE;
+  if (intern(c, text, &change.id)) return TTM_ENOMEM;
+  c->known.at[change.id].changes++;
   return ttm_vec_push(&c->changes, change);
 }
 
@@ -337,12 +333,15 @@ static int collect_update(cbs_names *c, cbs_node n) {
   return add_change(c, step, cbs_tree_text(tree, operand));
 }
 
+enum { MOST_CHANGES = 1 << 20 }; /* of one source: each of 60,000 words may be a macro of as many */
+
 /* A macro of the file that stands as a statement may write to whatever its text names. */
 static int collect_macro(cbs_names *c, cbs_node statement, ttm_str macro) {
   for (const cbs_name *name = NULL; (name = cbs_next_name(c, macro, name));) {
     ttm_str text = name->kind == CBS_NAME_MACRO ? cbs_tree_text(c->tree, name->value) : (ttm_str){0};
     while (text.n) {
       size_t n = 0;
+      if (c->changes.n >= MOST_CHANGES) return TTM_EFORMAT;
       while (n < text.n && cbs_is_word(text.p[n])) n++;
       cbs_change alias = {.kind = CBS_CHANGE_ALIAS, .node = statement};
       if (n && !ttm_is_digit(text.p[0]) && add_change(c, alias, ttm_str_first(text, n))) return TTM_ENOMEM;
@@ -378,6 +377,12 @@ static int collect_enum(cbs_names *c, cbs_node n) {
   const cbs_tree *tree = c->tree;
   cbs_node id = cbs_tree_field(tree, n, CBS_F_NAME);
   cbs_name name = {.kind = CBS_NAME_ENUMERATOR, .node = n, .scope = 1, .value = cbs_tree_field(tree, n, CBS_F_VALUE)};
+  const cbs_name *before = c->names.n ? &c->names.at[c->names.n - 1] : NULL; /* most often the one in front of it */
+  if (before && before->kind == CBS_NAME_ENUMERATOR && cbs_tree_at(tree, before->node)->next == n) {
+    name.type = before->value ? before->value : before->type;
+    name.index = before->value ? 1 : before->index + 1;
+    return add_name(c, name, id);
+  }
   for (cbs_node e = cbs_tree_at(tree, cbs_tree_at(tree, n)->parent)->child; e && e != n;
        e = cbs_tree_at(tree, e)->next) {
     cbs_node value = cbs_tree_field(tree, e, CBS_F_VALUE);
@@ -430,12 +435,31 @@ static int collect_node(cbs_names *c, cbs_node n) {
   }
 }
 
+/* Puts the changes of each name together; they stay in the order of the text. */
+static int sort_changes(cbs_names *c) {
+  cbs_change *sorted = ttm_alloc_array(c->changes.n, sizeof *sorted);
+  uint32_t at = 0;
+  if (!sorted) return TTM_ENOMEM;
+  for (size_t id = 0; id < c->known.n; id++) {
+    cbs_text *known = &c->known.at[id];
+    uint32_t n = known->changes;
+    known->changes = known->behind = at;
+    at += n;
+  }
+  for (size_t i = 0; i < c->changes.n; i++) sorted[c->known.at[c->changes.at[i].id].behind++] = c->changes.at[i];
+  ttm_free(c->changes.at);
+  c->changes.at = sorted;
+  c->changes.cap = c->changes.n;
+  return TTM_OK;
+}
+
 int cbs_names_collect(cbs_names *out, const cbs_tree *tree) {
   *out = (cbs_names){.tree = tree};
   for (cbs_node n = 1; n < tree->nodes.n; n++) {
-    if (collect_node(out, n)) return TTM_ENOMEM;
+    int status = collect_node(out, n);
+    if (status) return status;
   }
-  return TTM_OK;
+  return sort_changes(out);
 }
 
 void cbs_names_free(cbs_names *names) {
@@ -460,31 +484,62 @@ static change_class class_of(const cbs_change *change) {
   return change->kind == CBS_CHANGE_CALL ? CALLS : change->kind > CBS_CHANGE_CALL ? ESCAPES : CHANGES;
 }
 
-/* From change `next` on, the first of its class. */
-static const cbs_change *change_from(const cbs_names *names, uint32_t next, change_class class) {
-  while (next != NONE && class_of(&names->changes.at[next]) != class) next = names->changes.at[next].next;
-  return next == NONE ? NULL : &names->changes.at[next];
+/* Of the changes of a text from `at` on, and before node `end`, the first of its class; NULL. */
+static const cbs_change *change_from(const cbs_names *names, uint32_t id, uint32_t at, cbs_node end,
+                                     change_class class) {
+  for (; at < names->known.at[id].behind && names->changes.at[at].node < end; at++)
+    if (class_of(&names->changes.at[at]) == class) return &names->changes.at[at];
+  return NULL;
+}
+
+static uint32_t index_of(const cbs_names *names, const cbs_change *change) {
+  return (uint32_t)(change - names->changes.at);
 }
 
 const cbs_change *cbs_next_call(const cbs_names *names, ttm_str function, const cbs_change *at) {
-  uint32_t id = at ? 0 : ttm_intern_find(&names->texts, function);
-  return change_from(names, at ? at->next : id ? names->known.at[id].first_change : NONE, CALLS);
+  uint32_t id = at ? at->id : ttm_intern_find(&names->texts, function);
+  if (!id) return NULL;
+  return change_from(names, id, at ? index_of(names, at) + 1 : names->known.at[id].changes, UINT32_MAX, CALLS);
 }
 
-static const cbs_change *next_in_scope(const cbs_names *names, const cbs_name *name, const cbs_change *at,
-                                       change_class class) {
-  do {
-    at = change_from(names, at ? at->next : names->known.at[name->id].first_change, class);
-  } while (at && (at->node < name->node || !cbs_tree_within(names->tree, at->node, name->scope)));
-  return at;
+/* The first change of the text at node `n` or behind it. */
+static uint32_t first_from(const cbs_names *names, uint32_t id, cbs_node n) {
+  uint32_t low = names->known.at[id].changes, high = names->known.at[id].behind;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (names->changes.at[middle].node < n)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Of those in `n` that stand in the variable's scope and not before its declaration. */
+static const cbs_change *next_within(const cbs_names *names, const cbs_name *name, cbs_node n, const cbs_change *at,
+                                     change_class class) {
+  const cbs_tree *tree = names->tree;
+  cbs_node from = n > name->node ? n : name->node, end = cbs_tree_at(tree, n)->after;
+  if (from < name->scope) from = name->scope;
+  if (end > cbs_tree_at(tree, name->scope)->after) end = cbs_tree_at(tree, name->scope)->after;
+  uint32_t first = at ? index_of(names, at) + 1 : first_from(names, name->id, from);
+  return change_from(names, name->id, first, end, class);
 }
 
 const cbs_change *cbs_next_change(const cbs_names *names, const cbs_name *name, const cbs_change *at) {
-  return next_in_scope(names, name, at, CHANGES);
+  return next_within(names, name, name->scope, at, CHANGES);
 }
 
 const cbs_change *cbs_next_escape(const cbs_names *names, const cbs_name *name, const cbs_change *at) {
-  return next_in_scope(names, name, at, ESCAPES);
+  return next_within(names, name, name->scope, at, ESCAPES);
+}
+
+const cbs_change *cbs_next_change_in(const cbs_names *names, const cbs_name *name, cbs_node n, const cbs_change *at) {
+  return next_within(names, name, n, at, CHANGES);
+}
+
+const cbs_change *cbs_next_escape_in(const cbs_names *names, const cbs_name *name, cbs_node n, const cbs_change *at) {
+  return next_within(names, name, n, at, ESCAPES);
 }
 
 const cbs_name *cbs_names_find(const cbs_names *names, ttm_str text, cbs_node at) {

@@ -49,23 +49,24 @@ typedef struct cbs_change {
   cbs_node value; /* right side or argument list */
   ttm_str word;   /* operator, field or method */
   ttm_str path;   /* for x.a.method: "a"; else empty */
-  uint32_t next;  /* next of the same name, UINT32_MAX at the end; in the order of the text */
+  uint32_t id;    /* of the text of the name */
 } cbs_change;
 
-/* What is known of a text; UINT32_MAX for none. */
+/* What is known of a text. */
 typedef struct cbs_text {
-  uint32_t name, first_change, last_change;
+  uint32_t name;            /* UINT32_MAX for none */
+  uint32_t changes, behind; /* its changes, and where they end */
 } cbs_text;
 
 typedef struct cbs_names {
   const cbs_tree *tree;
   ttm_intern texts;
   TTM_VEC(cbs_name) names;
-  TTM_VEC(cbs_change) changes;
-  TTM_VEC(cbs_text) known; /* by id of the text */
+  TTM_VEC(cbs_change) changes; /* those of a name together, in the order of the text */
+  TTM_VEC(cbs_text) known;     /* by id of the text */
 } cbs_names;
 
-/* 0 or TTM_ENOMEM; freed in any case with cbs_names_free. */
+/* 0, TTM_ENOMEM, or TTM_EFORMAT for a source whose macros stand for more than it could say; freed in any case with cbs_names_free. */
 int cbs_names_collect(cbs_names *out, const cbs_tree *tree);
 void cbs_names_free(cbs_names *names);
 
@@ -78,6 +79,10 @@ const cbs_change *cbs_next_change(const cbs_names *names, const cbs_name *name, 
 
 /* Where it may be written to under another name, likewise. */
 const cbs_change *cbs_next_escape(const cbs_names *names, const cbs_name *name, const cbs_change *at);
+
+/* The same, of those in `n` only: they are sought, the others are not walked through. */
+const cbs_change *cbs_next_change_in(const cbs_names *names, const cbs_name *name, cbs_node n, const cbs_change *at);
+const cbs_change *cbs_next_escape_in(const cbs_names *names, const cbs_name *name, cbs_node n, const cbs_change *at);
 
 /* True for `const` and `constexpr` declarations and parameters. */
 bool cbs_is_const(const cbs_tree *tree, cbs_node declaration);

@@ -63,8 +63,9 @@ static int read_one(job *j, size_t i) {
   return TTM_OK;
 }
 
-static int scan_parsed(cbs_unit *unit, const job *j) {
+static int scan_parsed(cbs_unit *unit, const job *j, ttm_error *err) {
   int status = cbs_names_collect(&unit->names, &unit->tree);
+  if (status == TTM_EFORMAT) return ttm_error_set(err, status, "its macros stand for too much text");
   if (!status) status = cbs_eval_begin(&unit->eval, &unit->tree, &unit->names, unit->arena);
   if (status) return status;
   unit->eval.defines = j->defines;
@@ -136,12 +137,13 @@ static int parse_one(job *j, size_t i, cbs_tree_parser *parser, cbs_tree *tree) 
   int status = parse_text(parser, j->results[i].text, unit->arena, tree, &file->chosen, &err);
   if (status == TTM_EFORMAT) return note_failure(file, unit->arena, &err);
   if (status) return status;
-  file->parsed = true;
+  unit->tree = *tree;
+  status = scan_parsed(unit, j, &err);
+  file->parsed = status != TTM_EFORMAT;
   file->broken = tree->broken;
   file->broken_line = tree->broken_line;
-  unit->tree = *tree;
-  status = scan_parsed(unit, j);
   if (!status) status = find_functions(unit);
+  if (status == TTM_EFORMAT) status = note_failure(file, unit->arena, &err);
   cbs_names_free(&unit->names);
   unit->tree = (cbs_tree){0};
   return status;

@@ -404,6 +404,43 @@ static void more_than_the_parser_takes(void **state) {
   }
 }
 
+/* A million words and more that each of many statements might write to. */
+static void macros_of_too_much(void **state) {
+  (void)state;
+  ttm_buf text = {0};
+  ttm_buf_puts(&text, "#define M");
+  for (int k = 0; k < 15000; k++) ttm_buf_printf(&text, " a%d", k);
+  ttm_buf_puts(&text, "\nvoid f(Program& program) {\n");
+  for (int k = 0; k < 15000; k++) ttm_buf_puts(&text, "M;\n");
+  ttm_buf_puts(&text, "CreateCircularBuffer(program, core, CircularBufferConfig(64, {{0, x}}));\n}\n");
+  ttm_buf_char(&text, '\0');
+  cbs_scan *scan = scan_of("host.cpp", text.at);
+  assert_string_equal(scan->files.at[0].failure, "its macros stand for too much text");
+  assert_false(scan->files.at[0].parsed);
+  assert_int_equal(scan->buffers.n, 0);
+  cbs_scan_free(scan);
+  ttm_buf_free(&text);
+}
+
+/* Each use of a variable asks for all that changed it before; what is too much to walk through is not known. */
+static void many_changes(void **state) {
+  (void)state;
+  ttm_buf text = {0};
+  ttm_buf_puts(&text, "void f(Program& program) {\nuint32_t n = 1;\n");
+  for (int k = 0; k < 2400; k++)
+    ttm_buf_printf(&text, "n++; CreateCircularBuffer(program, core, CircularBufferConfig(n, {{%d, x}}));\n", k % 32);
+  ttm_buf_puts(&text, "}\n");
+  ttm_buf_char(&text, '\0');
+  cbs_scan *scan = scan_of("host.cpp", text.at);
+  assert_null(scan->files.at[0].failure);
+  assert_int_equal(scan->buffers.n, 2400);
+  const cbs_value *first = &scan->buffers.at[0].total.value, *last = &scan->buffers.at[2399].total.value;
+  assert_true(cbs_value_is_one(first) && first->v[0].i == 2);
+  assert_false(cbs_value_is_known(last));
+  cbs_scan_free(scan);
+  ttm_buf_free(&text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(too_much_is_told_once),
@@ -422,6 +459,8 @@ int main(void) {
       cmocka_unit_test(header_constants),
       cmocka_unit_test(prefixes),
       cmocka_unit_test(more_than_the_parser_takes),
+      cmocka_unit_test(macros_of_too_much),
+      cmocka_unit_test(many_changes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
