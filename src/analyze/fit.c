@@ -6,6 +6,7 @@
 #include "analyze/trial.h"
 #include "analyze/words.h"
 #include "base/error.h"
+#include "base/map.h"
 
 /* One way to play the log: a board, a batch, weights in another dtype. */
 typedef struct wish {
@@ -75,51 +76,100 @@ static int play_boards(ttm_fit *out, const ttm_ledger *ledger, const ttm_fit_opt
 
 /* ---- What the log does not show ------------------------------------------------------------------------------------ */
 
-/* The next operation of a run from `op` on; TTM_NONE. */
-static uint32_t next_of_run(const ttm_profile *p, uint32_t call, uint32_t op) {
-  for (; op < p->ops.n && op <= p->calls.at[call].last_op; op++)
-    if (p->ops.at[op].call < p->calls.n && ttm_call_top(p, p->ops.at[op].call) == call) return op;
-  return TTM_NONE;
+/* So many finished runs of a program a cut one is compared with. */
+enum { TRIED = 8 };
+
+typedef struct whole_runs {
+  uint32_t calls[TRIED], n;
+} whole_runs;
+
+/* Made in one walk, so that any number of cut runs costs what the log is long. */
+typedef struct run_index {
+  const ttm_profile *p;
+  uint32_t *first, *next; /* operations of a run: the first one by call, the one behind each; TTM_NONE */
+  ttm_map groups;         /* name and rank -> finished runs */
+  TTM_VEC(whole_runs) whole;
+} run_index;
+
+static uint64_t group_of(const ttm_call *run) { return (uint64_t)run->name << 32 | run->rank; }
+
+static int note_whole(run_index *x, uint32_t call) {
+  const ttm_call *run = &x->p->calls.at[call];
+  uint32_t group = ttm_map_get(&x->groups, group_of(run), (uint32_t)x->whole.n);
+  if (group == x->whole.n &&
+      (ttm_vec_push(&x->whole, (whole_runs){.n = 0}) || ttm_map_set(&x->groups, group_of(run), group)))
+    return TTM_ENOMEM;
+  whole_runs *known = &x->whole.at[group];
+  if (known->n < TRIED) known->calls[known->n++] = call;
+  return TTM_OK;
+}
+
+static int run_index_make(run_index *x, const ttm_profile *p) {
+  *x = (run_index){.p = p,
+                   .first = ttm_alloc_array(p->calls.n, sizeof *x->first),
+                   .next = ttm_alloc_array(p->ops.n, sizeof *x->next)};
+  int status = x->first && x->next ? TTM_OK : TTM_ENOMEM;
+  for (size_t call = 0; call < p->calls.n && !status; call++) x->first[call] = TTM_NONE;
+  for (size_t op = p->ops.n; op-- > 0 && !status;) {
+    uint32_t call = p->ops.at[op].call;
+    if (call >= p->calls.n) continue;
+    call = ttm_call_top(p, call);
+    x->next[op] = x->first[call];
+    x->first[call] = (uint32_t)op;
+  }
+  for (size_t i = 0; i < p->runs.n && !status; i++)
+    if (p->calls.at[p->runs.at[i]].finished) status = note_whole(x, p->runs.at[i]);
+  return status;
+}
+
+static void run_index_free(run_index *x) {
+  ttm_free(x->first);
+  ttm_free(x->next);
+  ttm_map_free(&x->groups);
+  ttm_vec_free(&x->whole);
 }
 
 /* Whether a run that ended early did what a whole one began with: then nothing of its program is missing. */
-static bool is_beginning_of(const ttm_profile *p, uint32_t cut, uint32_t whole) {
-  uint32_t a = next_of_run(p, cut, p->calls.at[cut].first_op), b = next_of_run(p, whole, p->calls.at[whole].first_op);
-  while (a != TTM_NONE && b != TTM_NONE && p->ops.at[a].text == p->ops.at[b].text)
-    a = next_of_run(p, cut, a + 1), b = next_of_run(p, whole, b + 1);
+static bool is_beginning_of(const run_index *x, uint32_t cut, uint32_t whole) {
+  uint32_t a = x->first[cut], b = x->first[whole];
+  for (; a != TTM_NONE && b != TTM_NONE; a = x->next[a], b = x->next[b])
+    if (x->p->ops.at[a].text != x->p->ops.at[b].text) return false;
   return a == TTM_NONE;
 }
 
-static bool is_told_elsewhere(const ttm_profile *p, uint32_t cut) {
-  enum { TRIED = 8 };
-  uint32_t tried = 0;
-  for (size_t i = 0; i < p->runs.n && tried < TRIED; i++) {
-    const ttm_call *other = &p->calls.at[p->runs.at[i]];
-    if (!other->finished || other->name != p->calls.at[cut].name || other->rank != p->calls.at[cut].rank) continue;
-    tried++;
-    if (is_beginning_of(p, cut, p->runs.at[i])) return true;
-  }
+static bool is_told_elsewhere(const run_index *x, uint32_t cut) {
+  uint32_t group = ttm_map_get(&x->groups, group_of(&x->p->calls.at[cut]), TTM_NONE);
+  for (uint32_t i = 0; group != TTM_NONE && i < x->whole.at[group].n; i++)
+    if (is_beginning_of(x, cut, x->whole.at[group].calls[i])) return true;
   return false;
 }
 
-/* The first run that has no end and that no other one stands for. */
-static ttm_gap find_cut_run(const ttm_profile *p) {
-  for (size_t i = 0; i < p->runs.n; i++) {
-    const ttm_call *run = &p->calls.at[p->runs.at[i]];
-    if (run->finished || !run->name || is_told_elsewhere(p, p->runs.at[i])) continue;
-    for (size_t k = 0; k < p->incidents.n; k++) {
-      uint32_t op = p->incidents.at[k].op;
-      bool own = op < p->ops.n && p->ops.at[op].call < p->calls.n && p->ops.at[op].flags & TTM_OP_FAILED;
-      if (own && ttm_call_top(p, p->ops.at[op].call) == p->runs.at[i])
-        return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[k].line, p->runs.at[i]};
-    }
-    return (ttm_gap){TTM_GAP_RUN, run->first_line, p->runs.at[i]};
+static ttm_gap gap_of_run(const ttm_profile *p, uint32_t run) {
+  for (size_t k = 0; k < p->incidents.n; k++) {
+    uint32_t op = p->incidents.at[k].op;
+    bool own = op < p->ops.n && p->ops.at[op].call < p->calls.n && p->ops.at[op].flags & TTM_OP_FAILED;
+    if (own && ttm_call_top(p, p->ops.at[op].call) == run)
+      return (ttm_gap){TTM_GAP_FAILURE, p->incidents.at[k].line, run};
   }
-  return (ttm_gap){.call = TTM_NONE};
+  return (ttm_gap){TTM_GAP_RUN, p->calls.at[run].first_line, run};
 }
 
-static ttm_gap find_gap(const ttm_profile *p) {
-  ttm_gap gap = find_cut_run(p);
+/* The first run that has no end and that no other one stands for. */
+static int find_cut_run(const ttm_profile *p, ttm_gap *out) {
+  run_index x;
+  int status = run_index_make(&x, p);
+  *out = (ttm_gap){.call = TTM_NONE};
+  for (size_t i = 0; i < p->runs.n && !status; i++) {
+    const ttm_call *run = &p->calls.at[p->runs.at[i]];
+    if (run->finished || !run->name || is_told_elsewhere(&x, p->runs.at[i])) continue;
+    *out = gap_of_run(p, p->runs.at[i]);
+    break;
+  }
+  run_index_free(&x);
+  return status;
+}
+
+static ttm_gap find_gap(const ttm_profile *p, ttm_gap gap) {
   uint64_t lost = ttm_words_not_understood(&p->seen), bare = 0;
   if (gap.kind) return gap;
   for (size_t i = 0; i < p->incidents.n && !p->runs.n; i++)
@@ -139,17 +189,19 @@ static void add_need(ttm_fit_board *row, const ttm_board_need *need) {
   if (!row->fits && l1 > row->l1_peak) row->l1_peak = l1;
 }
 
-static void describe(ttm_fit *out, const ttm_ledger *ledger) {
+static int describe(ttm_fit *out, const ttm_ledger *ledger) {
   const ttm_findings *f = ledger->findings;
+  if (find_cut_run(f->profile, &out->gap)) return TTM_ENOMEM;
   out->states = ledger->states;
   out->agree = ledger->agree;
   out->unaccounted = ledger->unaccounted;
-  out->gap = find_gap(f->profile);
+  out->gap = find_gap(f->profile, out->gap);
   for (size_t k = 0; k < ledger->rest_count; k++)
     if (out->gap.call == ledger->rests[k].run) out->rest = ledger->rests[k].program;
   const ttm_alive_set *set = &f->alive_set[TTM_DRAM];
   for (size_t i = 0; i < set->rows.n; i++)
     out->weights_from_host |= set->rows.at[i].class == TTM_ALIVE_WEIGHT && set->rows.at[i].arg != TTM_NONE;
+  return TTM_OK;
 }
 
 int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *options, ttm_error *err) {
@@ -166,7 +218,7 @@ int ttm_fit_make(ttm_fit *out, const ttm_findings *f, const ttm_fit_options *opt
                          "TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG to get them");
   }
   int status = ttm_ledger_make(&ledger, f);
-  if (!status) describe(out, &ledger);
+  if (!status) status = describe(out, &ledger);
   if (options->partial) out->gap = (ttm_gap){.call = TTM_NONE};
   if (!status) status = play_boards(out, &ledger, options);
   bool as_is = options->batch <= 1 && !options->weights_dtype;

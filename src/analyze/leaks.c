@@ -30,6 +30,7 @@ typedef struct leak_search {
   uint32_t *drops;        /* per run: how often the start level of its rank has fallen so far */
   uint32_t *group_of;     /* per run, TTM_NONE */
   uint32_t *firsts;       /* per run: first runs of a program on its rank, up to it */
+  uint64_t *body;         /* per run: see read_bodies */
   bool *floor;            /* per run: see mark_floor */
   TTM_VEC(run_group) groups;
   ttm_intern keys;
@@ -44,28 +45,39 @@ static const ttm_call *call_of(const leak_search *s, uint32_t run) {
 }
 
 /* Without dumps every program may be called "main": the first operations of its own (what runs inside a load_cached
- * differs from run to run) then tell programs apart. */
-static uint64_t body_of(const leak_search *s, uint32_t run) {
+ * differs from run to run) then tell programs apart. Runs of many ranks lie between each other: one walk for all of them. */
+static int read_bodies(leak_search *s) {
   const ttm_profile *p = s->f->profile;
-  const ttm_run *row = &s->f->runs.at[run];
-  uint64_t hash = 1;
-  if (call_of(s, run)->graph != TTM_NONE || row->first_op == TTM_NONE) return 0;
-  for (uint32_t op = row->first_op, seen = 0; op <= row->last_op && seen < BODY_OPS; op++) {
-    if (p->ops.at[op].call != row->call) continue;
-    hash = ttm_hash_mix(hash ^ p->ops.at[op].text, UINT64_C(0x9e3779b97f4a7c15));
-    seen++;
+  uint32_t *run_of = ttm_alloc_array(p->calls.n, sizeof *run_of);
+  uint8_t *seen = ttm_alloc_array(s->f->runs.n, sizeof *seen);
+  bool room = run_of && seen;
+  for (size_t call = 0; call < p->calls.n && room; call++) run_of[call] = TTM_NONE;
+  for (uint32_t run = 0; run < s->f->runs.n && room; run++) {
+    const ttm_run *row = &s->f->runs.at[run];
+    bool told = call_of(s, run)->graph != TTM_NONE || row->first_op == TTM_NONE;
+    s->body[run] = !told;
+    if (!told) run_of[row->call] = run;
   }
-  return hash;
+  for (size_t op = 0; op < p->ops.n && room; op++) {
+    uint32_t call = p->ops.at[op].call, run = call < p->calls.n ? run_of[call] : TTM_NONE;
+    if (run == TTM_NONE || seen[run] == BODY_OPS) continue;
+    s->body[run] = ttm_hash_mix(s->body[run] ^ p->ops.at[op].text, UINT64_C(0x9e3779b97f4a7c15));
+    seen[run]++;
+  }
+  ttm_free(run_of);
+  ttm_free(seen);
+  return room ? TTM_OK : TTM_ENOMEM;
 }
 
 static int group_runs(leak_search *s) {
+  if (read_bodies(s)) return TTM_ENOMEM;
   for (uint32_t run = 0; run < s->f->runs.n; run++) {
     const ttm_call *call = call_of(s, run);
     uint32_t id;
     s->next[run] = s->group_of[run] = TTM_NONE;
     /* Nobody knows whether two nameless programs are the same one; where none has a name they may raise a suspicion. */
     if (call->name == 0 && s->f->profile->kind != TTM_LOG_SUBMIT) continue;
-    uint64_t body = body_of(s, run);
+    uint64_t body = s->body[run];
     uint32_t key[5] = {call->rank, call->name, call->graph, (uint32_t)body, (uint32_t)(body >> 32)};
     if (ttm_intern_add(&s->keys, (ttm_str){(const char *)key, sizeof key}, &id)) return TTM_ENOMEM;
     s->group_of[run] = id - 1;
@@ -376,14 +388,16 @@ int ttm_find_leaks(ttm_findings *f) {
   s.drops = ttm_alloc_array(f->runs.n, sizeof *s.drops);
   s.group_of = ttm_alloc_array(f->runs.n, sizeof *s.group_of);
   s.firsts = ttm_alloc_array(f->runs.n, sizeof *s.firsts);
+  s.body = ttm_alloc_array(f->runs.n, sizeof *s.body);
   s.floor = ttm_alloc_array(f->runs.n, sizeof *s.floor);
-  bool room = s.next && s.next_on_rank && s.drops && s.group_of && s.firsts && s.floor;
+  bool room = s.next && s.next_on_rank && s.drops && s.group_of && s.firsts && s.body && s.floor;
   int status = room ? search(&s) : TTM_ENOMEM;
   ttm_free(s.next);
   ttm_free(s.next_on_rank);
   ttm_free(s.drops);
   ttm_free(s.group_of);
   ttm_free(s.firsts);
+  ttm_free(s.body);
   ttm_free(s.floor);
   ttm_vec_free(&s.groups);
   ttm_intern_free(&s.keys);
