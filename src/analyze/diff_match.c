@@ -6,6 +6,7 @@
 #include "analyze/diff.h"
 #include "analyze/parts.h"
 #include "analyze/words.h"
+#include "profile/run_ops.h"
 
 /* ---- Sequences ------------------------------------------------------------------------------------------------------ */
 
@@ -32,9 +33,10 @@ typedef struct side {
   TTM_VEC(run_kind) kinds;
   ttm_intern signatures;     /* of the runs, with their names */
   TTM_VEC(uint32_t) kind_of; /* by signature */
-  TTM_VEC(uint32_t) run;     /* operations of the run being read */
-  uint32_t *row;             /* by item */
-  uint32_t *item_of;         /* by operation, TTM_NONE; becomes the diff's row_of */
+  ttm_run_ops ops;
+  TTM_VEC(uint32_t) run; /* operations of the run being read */
+  uint32_t *row;         /* by item */
+  uint32_t *item_of;     /* by operation, TTM_NONE; becomes the diff's row_of */
 } side;
 
 typedef struct matcher {
@@ -79,13 +81,10 @@ static int take_item(matcher *m, side *s, uint32_t op, uint32_t at) {
 /* The operations of a run in order. What ran inside a load_cached stands behind that one. */
 static int list_run(side *s, uint32_t call) {
   const ttm_profile *p = s->p;
-  const ttm_call *run = call < p->calls.n ? &p->calls.at[call] : NULL;
-  uint32_t end = run ? run->last_op : (uint32_t)p->ops.n - 1;
+  bool all = call >= p->calls.n;
   s->run.n = 0;
-  for (uint32_t op = run ? run->first_op : 0; op < p->ops.n && op <= end; op++) {
-    uint32_t own = p->ops.at[op].call;
+  for (uint32_t op = all ? 0 : s->ops.first[call]; op < p->ops.n; op = all ? op + 1 : s->ops.next[op]) {
     if (!ttm_op_is_element(p, op) || p->ops.at[op].flags & TTM_OP_CONST_EVAL) continue;
-    if (run && (own >= p->calls.n || ttm_call_top(p, own) != call)) continue;
     if (ttm_vec_push(&s->run, op)) return TTM_ENOMEM;
   }
   return TTM_OK;
@@ -154,7 +153,7 @@ static int read_side(matcher *m, int which) {
   int status = TTM_OK;
   s->p = m->diff->f[which]->profile;
   s->item_of = m->diff->row_of[which] = ttm_alloc_array(s->p->ops.n, sizeof *s->item_of);
-  if (!s->item_of) return TTM_ENOMEM;
+  if (!s->item_of || ttm_run_ops_make(&s->ops, s->p)) return TTM_ENOMEM;
   for (size_t i = 0; i < s->p->ops.n; i++) s->item_of[i] = TTM_NONE;
   if (!s->p->runs.n && s->p->ops.n) status = take_run(m, s, TTM_NONE);
   for (size_t i = 0; i < s->p->runs.n && !status; i++) status = take_run(m, s, s->p->runs.at[i]);
@@ -365,6 +364,7 @@ static void matcher_free(matcher *m) {
     ttm_vec_free(&m->sides[s].keys);
     ttm_vec_free(&m->sides[s].kinds);
     ttm_vec_free(&m->sides[s].kind_of);
+    ttm_run_ops_free(&m->sides[s].ops);
     ttm_vec_free(&m->sides[s].run);
     ttm_intern_free(&m->sides[s].signatures);
     ttm_free(m->sides[s].row);

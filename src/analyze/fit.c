@@ -7,6 +7,7 @@
 #include "analyze/words.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "profile/run_ops.h"
 
 /* One way to play the log: a board, a batch, weights in another dtype. */
 typedef struct wish {
@@ -86,8 +87,8 @@ typedef struct whole_runs {
 /* Made in one walk, so that any number of cut runs costs what the log is long. */
 typedef struct run_index {
   const ttm_profile *p;
-  uint32_t *first, *next; /* operations of a run: the first one by call, the one behind each; TTM_NONE */
-  ttm_map groups;         /* name and rank -> finished runs */
+  ttm_run_ops ops;
+  ttm_map groups; /* name and rank -> finished runs */
   TTM_VEC(whole_runs) whole;
 } run_index;
 
@@ -105,34 +106,23 @@ static int note_whole(run_index *x, uint32_t call) {
 }
 
 static int run_index_make(run_index *x, const ttm_profile *p) {
-  *x = (run_index){.p = p,
-                   .first = ttm_alloc_array(p->calls.n, sizeof *x->first),
-                   .next = ttm_alloc_array(p->ops.n, sizeof *x->next)};
-  int status = x->first && x->next ? TTM_OK : TTM_ENOMEM;
-  for (size_t call = 0; call < p->calls.n && !status; call++) x->first[call] = TTM_NONE;
-  for (size_t op = p->ops.n; op-- > 0 && !status;) {
-    uint32_t call = p->ops.at[op].call;
-    if (call >= p->calls.n) continue;
-    call = ttm_call_top(p, call);
-    x->next[op] = x->first[call];
-    x->first[call] = (uint32_t)op;
-  }
+  *x = (run_index){.p = p};
+  int status = ttm_run_ops_make(&x->ops, p);
   for (size_t i = 0; i < p->runs.n && !status; i++)
     if (p->calls.at[p->runs.at[i]].finished) status = note_whole(x, p->runs.at[i]);
   return status;
 }
 
 static void run_index_free(run_index *x) {
-  ttm_free(x->first);
-  ttm_free(x->next);
+  ttm_run_ops_free(&x->ops);
   ttm_map_free(&x->groups);
   ttm_vec_free(&x->whole);
 }
 
 /* Whether a run that ended early did what a whole one began with: then nothing of its program is missing. */
 static bool is_beginning_of(const run_index *x, uint32_t cut, uint32_t whole) {
-  uint32_t a = x->first[cut], b = x->first[whole];
-  for (; a != TTM_NONE && b != TTM_NONE; a = x->next[a], b = x->next[b])
+  uint32_t a = x->ops.first[cut], b = x->ops.first[whole];
+  for (; a != TTM_NONE && b != TTM_NONE; a = x->ops.next[a], b = x->ops.next[b])
     if (x->p->ops.at[a].text != x->p->ops.at[b].text) return false;
   return a == TTM_NONE;
 }

@@ -2,6 +2,7 @@
 /* Weights: what operations do with them, what they would take as bfp8, and whether they fit into DRAM at all. */
 #include "analyze/parts.h"
 #include "base/map.h"
+#include "profile/run_ops.h"
 
 static const ttm_tensor_type *type_of(const ttm_profile *p, uint32_t type) {
   return type < p->types.n && p->types.at[type].is_tensor ? &p->types.at[type].tensor : NULL;
@@ -31,9 +32,8 @@ static int note_results(ttm_map *uses, const ttm_profile *p, uint32_t call, uint
   return TTM_OK;
 }
 
-static int note_program(ttm_map *uses, const ttm_profile *p, uint32_t call) {
-  const ttm_call *row = &p->calls.at[call];
-  for (uint32_t op = row->first_op; op != TTM_NONE && op <= row->last_op; op++) {
+static int note_program(ttm_map *uses, const ttm_profile *p, const ttm_run_ops *ops, uint32_t call) {
+  for (uint32_t op = ops->first[call]; op != TTM_NONE; op = ops->next[op]) {
     const ttm_op_text *text = ttm_op_text_of(p, op);
     if (text->kind == TTM_OP_DEALLOCATE || text->kind == TTM_OP_GET_DEVICE) continue;
     if (note_results(uses, p, call, op)) return TTM_ENOMEM;
@@ -50,7 +50,8 @@ static int note_program(ttm_map *uses, const ttm_profile *p, uint32_t call) {
 int ttm_find_weight_uses(ttm_findings *f) {
   const ttm_profile *p = f->profile;
   ttm_map seen = {0};
-  int status = TTM_OK;
+  ttm_run_ops ops = {NULL, NULL};
+  int status = p->graphs.n ? ttm_run_ops_make(&ops, p) : TTM_OK;
   for (size_t i = 0; i < p->capture.buffers.n && !status; i++) {
     const ttm_buffer *buffer = &p->capture.buffers.at[i];
     if (buffer->tensor != TTM_NONE)
@@ -61,9 +62,10 @@ int ttm_find_weight_uses(ttm_findings *f) {
     uint64_t key = call->signature + call->graph; /* runs of one graph that went equally far */
     if (call->graph == TTM_NONE || ttm_map_get(&seen, key, 0)) continue;
     status = ttm_map_set(&seen, key, 1);
-    if (!status) status = note_program(&f->weight_uses, p, p->runs.at[i]);
+    if (!status) status = note_program(&f->weight_uses, p, &ops, p->runs.at[i]);
   }
   ttm_map_free(&seen);
+  ttm_run_ops_free(&ops);
   return status;
 }
 

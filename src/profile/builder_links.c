@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which compiled graph a run belongs to. */
 #include "profile/builder.h"
+#include "profile/run_ops.h"
 
 enum { LOOKED_AT_OPS = 200, LOOKED_AT_GRAPHS = 16 };
 
@@ -9,12 +10,11 @@ typedef struct first_ops {
   uint32_t run, n, at[LOOKED_AT_OPS];
 } first_ops;
 
-static first_ops first_ops_of(const ttm_profile *p, uint32_t run) {
+static first_ops first_ops_of(const ttm_profile *p, const ttm_run_ops *all, uint32_t run) {
   first_ops ops;
   ops.run = run;
   ops.n = 0;
-  const ttm_call *call = &p->calls.at[run];
-  for (uint32_t op = call->first_op; op < p->ops.n && op <= call->last_op && ops.n < LOOKED_AT_OPS; op++)
+  for (uint32_t op = all->first[run]; op != TTM_NONE && ops.n < LOOKED_AT_OPS; op = all->next[op])
     if (p->ops.at[op].call == run) ops.at[ops.n++] = op;
   return ops;
 }
@@ -37,6 +37,7 @@ typedef struct links {
   /* The runs of each rank, by their place in the profile's runs, and its graphs, newest first: TTM_NONE ends them. There may be tens of
    * thousands of ranks, so that looking through all for each would take forever. */
   uint32_t *first_run, *next_run, *newest_graph, *older_graph;
+  ttm_run_ops ops;
 } links;
 
 /* The graph dumped before the run that shares most locations with it; of equal ones the newest. */
@@ -115,7 +116,7 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
       call->graph = p->calls.at[alike].graph;
       continue;
     }
-    first_ops ops = first_ops_of(p, run);
+    first_ops ops = first_ops_of(p, &l->ops, run);
     call->graph = graph_of_run(p, &ops, l);
     if (call->graph == TTM_NONE) continue;
     l->run_of_graph[call->graph] = run;
@@ -123,7 +124,7 @@ static int link_rank(ttm_profile *p, uint32_t rank, links *l) {
     if (ttm_map_set(&l->by_signature, call->signature, run)) return TTM_ENOMEM;
   }
   for (uint32_t r = l->first_run[rank]; r != TTM_NONE; r = l->next_run[r]) {
-    first_ops ops = first_ops_of(p, p->runs.at[r]);
+    first_ops ops = first_ops_of(p, &l->ops, p->runs.at[r]);
     remember_texts(p, &ops, TTM_NONE, l->graph_of_text);
   }
   return TTM_OK;
@@ -157,12 +158,13 @@ int ttm_builder_link_graphs(ttm_builder *b) {
   ttm_profile *p = b->profile;
   if (p->graphs.n == 0) return TTM_OK;
   links l = {.first_run = NULL};
-  int rc = make_lists(p, &l);
+  int rc = make_lists(p, &l) || ttm_run_ops_make(&l.ops, p) ? TTM_ENOMEM : TTM_OK;
   for (uint32_t rank = 0; rank < p->ranks.n && !rc; rank++)
     if (l.newest_graph[rank] != TTM_NONE) rc = link_rank(p, rank, &l);
   for (size_t f = 0; f < p->calls.n; f++)
     if (p->calls.at[f].parent != TTM_NONE) p->calls.at[f].graph = p->calls.at[p->calls.at[f].parent].graph;
   ttm_free(l.first_run);
+  ttm_run_ops_free(&l.ops);
   ttm_map_free(&l.by_signature);
   return rc;
 }
