@@ -111,7 +111,8 @@ static int write_files(const ttm_findings *f, const char *folder, const char *na
                .leave_out = options ? options->leave_out : 0,
                .sync = is_synced(options)};
   unsigned threads = ttm_thread_count(options ? options->threads : 0);
-  threads += threads > 1; /* three files are long: two processors share them evenly, and who waits for the disk holds up nobody */
+  /* Three files are long: two processors share them evenly, and who waits for the disk holds up nobody. */
+  if (threads > 1) threads++;
   ttm_threads_run(threads < FILE_COUNT ? threads : FILE_COUNT, write_some, &w);
   int code = TTM_OK;
   for (size_t i = 0; i < FILE_COUNT; i++) {
