@@ -54,7 +54,7 @@ status=0
 SOAK_SCALE=0.5 timeout 60 scripts/check-all good bad soak-serve fuzz last >said 2>&1 || status=$?
 [ $status -eq 1 ] || fail "check-all: $status instead of 1: $(cat said)"
 for row in 'good | passed' 'bad | FAILED' 'kept | old' 'fuzz | passed: seconds in all: late [67], other 7, good 1' 'soak-serve | passed: SOAK_SCALE=0.5, 9 rounds' 'last | passed' 'check-all | FAILED: bad, 5 targets in one run | [0-9.]* | [0-9.]*'; do
-  [ "$(grep -c "^| $row |" docs/checks.md)" -eq 1 ] || fail "no row '$row' in: $(cat docs/checks.md)"
+  [ "$(grep -c "^| $row |" docs/checks.md)" -eq 1 ] || fail "no row '$row' in: $(cat docs/checks.md said)"
 done
 
 rm began ended
