@@ -208,13 +208,13 @@ static void put_recording_gaps(ttm_buf *out, const ttm_recording *r, bool died) 
 bool ttm_words_partial(ttm_buf *out, const ttm_profile *p) {
   const ttm_seen *seen = &p->seen;
   const ttm_capture *c = &p->capture;
-  uint64_t unread = ttm_words_not_understood(seen) + c->bad_nodes;
+  uint64_t unread = ttm_words_not_understood(seen) + c->bad_nodes, torn = seen->cut;
   bool died = p->incidents.n && !p->predicted; /* an end torn by that is no loss */
   ttm_buf all = {0};
   if (seen->damage) ttm_buf_puts(&all, "; "), ttm_buf_puts(&all, seen->damage);
   if (seen->cut && !seen->damage && !died && !seen->partial)
     ttm_buf_puts(&all, "; it ends inside a line, a block or a node");
-  put_gap(&all, unread > seen->cut ? unread : 0, c->nodes ? "node" : "line", " not understood");
+  put_gap(&all, unread > torn ? unread : 0, c->nodes ? "node" : "line", " not understood");
   put_gap(&all, unread ? 0 : seen->holes, "place", " where lines are missing");
   put_gap(&all, died ? 0 : seen->unfinished, "program run", " without an end");
   bool numbered = c->ordered || c->recording.is || !c->nodes; /* recordings leave nodes out */
