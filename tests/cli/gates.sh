@@ -64,12 +64,24 @@ awk '/Device DRAM memory state/ && ++n == 40 {sub(/AllocatedPerBank: [1-9]/, "Al
 awk '/Device memory state before operation/ && ++n == 40 {left = 5} left-- <= 0' ok.log >state.log
 awk '/Executing operation.*ttnn.matmul/ && ++n == 3 {left = 6} left-- <= 0' ok.log >lost.log
 awk '/Starting execution of program: main$/ && ++n == 2 {next} 1' ok.log >start.log
-for bad in torn killed memory operation mark figure state lost start; do
+{ cat ok.log; printf '2026-01-12 10:24:08.936 (   4.500s) [        E2DEE000] execut'; } >head.log
+for bad in torn head killed memory operation mark figure state lost start; do
   cmp -s ok.log $bad.log && fail "$bad.log is to differ"
   verdicts 2 $bad.log
   verdicts 0 $bad.log --allow-partial
   rm -f b.json
 done
+# At level "program": a submit without its end, and logs that end inside a module and behind one.
+data=$TTMEM_SOURCE/tests/data
+sed '/^2026-06-19.*TT_FATAL/d' "$data/submit.log" >submitted.log
+head -n 40 "$data/submit.log" >module.log
+head -n 47 "$data/submit.log" >behind.log
+sed '/before submit/,$d' "$data/submit.log" >compiled.log
+for bad in submitted module behind; do
+  status 2 "$TTMEM" analyze $bad.log --check -q --no-json
+  status 0 "$TTMEM" analyze $bad.log --check -q --no-json --allow-partial
+done
+status 0 "$TTMEM" analyze compiled.log --check -q --no-json
 # A report says what its log lacked, also when the log is gone.
 "$TTMEM" analyze killed.log -q --name killed
 python3 -c 'import json; i = json.load(open("home/reports/killed/killed_findings.json"))["input"]; assert "without an end" in i["partial"], i'

@@ -409,14 +409,20 @@ static void look_at_start(ttm_seen *seen, const ttm_chunk *chunk) {
   seen->looks_like_binary = zeros * 8 > start.n;
 }
 
+/* What tt-xla's logger puts before a message, without the bar behind it. */
+static bool is_loguru_head(ttm_str line) {
+  ttm_str text = ttm_log_line_read(line).message;
+  return ttm_log_line_is_loguru(text) && !ttm_str_contains(text, TTM_LIT("| "));
+}
+
 /* The input's last line has no line end. Is it torn, or whole all the same? A runtime line that gave no event, or one that did
- * not parse, is torn; of another writer's line nobody can tell. */
+ * not parse, is torn; of another writer's message nobody can tell. */
 static bool ends_inside_line(const ttm_log *log, const ttm_chunk *chunk, const ttm_scanned *scanned) {
   size_t start = chunk->n;
   while (start > 0 && chunk->data[start - 1] != '\n') start--;
   ttm_str line = {chunk->data + start, chunk->n - start};
   const ttm_event *last = scanned->events.n ? &scanned->events.at[scanned->events.n - 1] : NULL;
-  if (!last || last->line_at < start) return ttm_log_line_read(line).runtime;
+  if (!last || last->line_at < start) return ttm_log_line_read(line).runtime || is_loguru_head(line);
   return last->kind == TTM_EV_BAD_LEVEL || (last->kind == TTM_EV_OPERATION && log->last_line_bad);
 }
 
@@ -480,12 +486,18 @@ static void count_holes(ttm_log *log) {
   if (named) p->seen.holes += nameless;
 }
 
+/* A run without a name is known by the state before its submit, and ended by the one after it. */
+static bool is_unfinished(const ttm_call *call) {
+  return !call->finished && (call->name || (call->parent == TTM_NONE && call->before != TTM_NONE));
+}
+
 static int finish(ttm_log *log) {
   ttm_profile *p = log->builder->profile;
   for (size_t i = 0; i < log->ranks.n; i++) {
     ttm_log_rank *r = log->ranks.at[i];
     if (r->block_open && r->block.present != TTM_ALL_MEMORIES) p->seen.cut = true;
     r->block_told |= r->block.present != 0; /* that the input is cut says it */
+    p->seen.cut |= r->dump.open; /* where dumps have no END line, what runs next ends them */
     if (block_commit(log, r) || dump_end(log, r)) return TTM_ENOMEM;
   }
   if (!p->seen.op_lines && !p->seen.blocks && ttm_build_predicted(log->builder)) return TTM_ENOMEM;
@@ -493,7 +505,7 @@ static int finish(ttm_log *log) {
   if (!p->predicted && count_lost_blocks(log)) return TTM_ENOMEM;
   if (ttm_builder_end(log->builder) || ttm_build_filled(log->builder)) return TTM_ENOMEM;
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
-  for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += !p->calls.at[c].finished && p->calls.at[c].name;
+  for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += is_unfinished(&p->calls.at[c]);
   return TTM_OK;
 }
 
