@@ -497,7 +497,7 @@ static int finish(ttm_log *log) {
     ttm_log_rank *r = log->ranks.at[i];
     if (r->block_open && r->block.present != TTM_ALL_MEMORIES) p->seen.cut = true;
     r->block_told |= r->block.present != 0; /* that the input is cut says it */
-    p->seen.cut |= r->dump.open; /* where dumps have no END line, what runs next ends them */
+    p->seen.cut |= r->dump.open;            /* where dumps have no END line, what runs next ends them */
     if (block_commit(log, r) || dump_end(log, r)) return TTM_ENOMEM;
   }
   if (!p->seen.op_lines && !p->seen.blocks && ttm_build_predicted(log->builder)) return TTM_ENOMEM;
