@@ -27,7 +27,7 @@ note "operation lines only"
 grep -v 'INFO' $log >ops.log
 show ttmem doctor ops.log
 note "states around programs only"
-sed 's/before operation [A-Za-z]*/before submit/' blocks.log >submit.log
+awk 'sub(/before operation [A-Za-z]*/, n % 2 ? "after submit" : "before submit") {n++} n < 15' blocks.log >submit.log
 show ttmem doctor submit.log
 note "cut, with a trace"
 { head -60 $log; echo '            RuntimeTTNN |    DEBUG | Trace cache hit, executing trace directly'; printf '            RuntimeTTNN |    DEBUG | Executing operation: "ttnn.de'; } >cut.log
