@@ -8,13 +8,14 @@ int ttm_run_ops_make(ttm_run_ops *out, const ttm_profile *p) {
   out->next = ttm_alloc_array(p->ops.n, sizeof *out->next);
   if (!out->first || !out->next) return TTM_ENOMEM;
   for (size_t call = 0; call < p->calls.n; call++) out->first[call] = TTM_NONE;
+  uint32_t call = TTM_NONE, top = TTM_NONE; /* of the last operation: most often of this one, too */
   for (size_t op = p->ops.n; op-- > 0;) {
-    uint32_t call = p->ops.at[op].call;
-    out->next[op] = TTM_NONE;
-    if (call >= p->calls.n) continue;
-    call = ttm_call_top(p, call);
-    out->next[op] = out->first[call];
-    out->first[call] = (uint32_t)op;
+    if (p->ops.at[op].call != call) {
+      call = p->ops.at[op].call;
+      top = call < p->calls.n ? ttm_call_top(p, call) : TTM_NONE;
+    }
+    out->next[op] = top == TTM_NONE ? TTM_NONE : out->first[top];
+    if (top != TTM_NONE) out->first[top] = (uint32_t)op;
   }
   return TTM_OK;
 }

@@ -98,12 +98,16 @@ static int find_weights(ttm_builder *b, const ttm_stream *s, uint32_t op) {
 
 /* ---- Tensors -------------------------------------------------------------------------------------------------------- */
 
-/* The tensor behind operand `i`, or TTM_NONE. A tensor that no operation of the program made came from one whose lines were lost. */
+/* A tensor that no operation of the program made came from one whose lines were lost. */
+static bool is_unmade(const ttm_profile *p, const ttm_op_text *text, uint32_t i, ttm_value value) {
+  return i < text->inputs.n && is_result(p, value) && p->types.at[p->lists.at[text->inputs.first + i]].is_tensor;
+}
+
+/* The tensor behind operand `i`, or TTM_NONE. */
 static uint32_t find_operand(const ttm_profile *p, ttm_stream *s, const ttm_op_text *text, uint32_t i) {
   ttm_value value = p->lists.at[text->operands.first + i];
   uint32_t tensor = ttm_map_get(&s->scopes[s->depth - 1].values, value, TTM_NONE);
-  if (tensor == TTM_NONE && is_result(p, value) && i < text->inputs.n)
-    s->unmade += p->types.at[p->lists.at[text->inputs.first + i]].is_tensor;
+  if (tensor == TTM_NONE) s->unmade += is_unmade(p, text, i, value);
   return tensor;
 }
 
