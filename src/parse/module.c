@@ -94,11 +94,15 @@ static uint32_t value_of(const reader *r, ttm_str name) {
 
 /* ---- Operations ---- */
 
+static void note_unread(reader *r, uint32_t line) {
+  if (!r->on_host && !r->m->unread++) r->m->first_bad = line;
+}
+
 static int add_op(reader *r, const ttm_module_op *op, ttm_str callee) {
   ttm_module_function *f = &r->m->functions.at[r->m->functions.n - 1];
   f->op_count++;
   r->unread |= op->unread;
-  if (op->unread && !r->on_host && !r->m->unread++) r->m->first_bad = op->line;
+  if (op->unread) note_unread(r, op->line);
   return ttm_vec_push(&r->m->ops, *op) || ttm_vec_push(&r->callees, callee) ? TTM_ENOMEM : TTM_OK;
 }
 
@@ -143,6 +147,7 @@ static int add_read_op(reader *r, ttm_module_op op) {
 /* `return %4, %arg0 : T, T loc(...)` */
 static int add_return(reader *r, ttm_module_op op) {
   op.name = TTM_LIT("return");
+  if (!r->depth) r->m->functions.at[r->m->functions.n - 1].returns = true;
   ttm_op_line_clear(&r->op);
   int status = ttm_op_line_operands(&r->op, ttm_str_first(op.text, ttm_str_find_char(op.text, ':')));
   if (status == TTM_EFORMAT) op.unread = true;
@@ -189,11 +194,17 @@ static int read_op(reader *r, ttm_str text) {
   if (!status) return add_read_op(r, op);
   op.unread = true;
   op.name = ttm_str_first(text, ttm_str_find_char(text, ' '));
-  r->depth += text.p[text.n - 1] == '{';
+  r->depth += op.text.p[op.text.n - 1] == '{';
   return add_op(r, &op, TTM_LIT(""));
 }
 
 /* ---- Functions ---- */
+
+static void end_function(reader *r) {
+  if (!r->m->functions.at[r->m->functions.n - 1].returns) note_unread(r, r->line);
+  r->inside = false;
+  r->depth = 0;
+}
 
 static int add_function(reader *r, ttm_str name, bool hidden, ttm_str args) {
   ttm_module *m = r->m;
@@ -241,11 +252,13 @@ static int read_line(reader *r) {
   ttm_str line = r->rest, text;
   line = ttm_str_take_to(&line, '\n');
   text = ttm_scan_trim(line);
-  if (ttm_str_starts(text, function)) return read_function(r, text, function);
+  bool begins = ttm_str_starts(text, function);
+  if (begins && r->inside) end_function(r);
+  if (begins) return read_function(r, text, function);
   bool blank = !text.n || text.p[0] == '#' || ttm_str_starts(text, TTM_LIT("//")) || text.p[0] == '^';
   if (!blank && r->inside && text.p[0] != '}') return read_op(r, text);
   if (!blank && !r->inside) r->open += (text.p[text.n - 1] == '{') - (text.p[0] == '}');
-  if (!blank && r->inside && !r->depth--) r->inside = false, r->depth = 0;
+  if (!blank && r->inside && !r->depth--) end_function(r);
   bool old = ttm_str_starts(text, TTM_LIT("tt.")); /* what the dialect was called in 2025 */
   if (ttm_str_starts(text, old ? TTM_LIT("tt.cpu_module") : TTM_LIT("ttcore.cpu_module"))) r->on_host = true;
   if (ttm_str_starts(text, old ? TTM_LIT("tt.device_module") : TTM_LIT("ttcore.device_module"))) r->on_host = false;

@@ -38,6 +38,7 @@ typedef struct ttm_module_function {
   uint32_t values, value_count;
   bool hidden;  /* private */
   bool on_host; /* compiled for the CPU */
+  bool returns; /* it has its return */
 } ttm_module_function;
 
 /* Views point into the text, which must outlive it. Zero is the empty one. */

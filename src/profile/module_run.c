@@ -397,6 +397,7 @@ static int run_function(ttm_module_run *r, uint32_t function, const ttm_module_o
   uint32_t skip = caller && caller->operand_count > f->arg_count ? caller->operand_count - f->arg_count : 0;
   for (uint32_t k = 0; k < f->arg_count && caller; k++) bind(r, f->values + k, operand_buffer(r, caller, k + skip));
   r->running[function] = 1;
+  r->unknown += !f->returns && r->runs.n == 1;
   for (uint32_t i = 0; i < f->op_count && !status; i++) {
     const ttm_module_op *op = &m->ops.at[f->ops + i];
     if (!is_return(op)) {
@@ -404,6 +405,7 @@ static int run_function(ttm_module_run *r, uint32_t function, const ttm_module_o
       if (!status) status = run_op(r, f->ops + i, depth);
       continue;
     }
+    r->unknown += op->unread && r->runs.n == 1;
     for (uint32_t k = 0; k < op->operand_count && !status; k++) {
       hold(r, operand_buffer(r, op, k));
       status = ttm_vec_push(&r->returned, operand_buffer(r, op, k));

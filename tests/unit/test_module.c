@@ -112,6 +112,20 @@ static void unread_lines_are_counted(void **state) {
   ttm_module_free(&m);
 }
 
+/* The end of a function may be lost: its return, or all up to the next function. */
+static void lost_ends_are_counted(void **state) {
+  (void)state;
+  ttm_module m;
+  ttm_str text = TTM_LIT("func.func @a() {\n}\nfunc.func @b() {\nfunc.func @c() {\nreturn\n}\n");
+  assert_int_equal(ttm_module_parse(&m, text), TTM_OK);
+  assert_int_equal(m.functions.n, 3);
+  assert_int_equal(m.unread, 2);
+  assert_int_equal(m.first_bad, 2);
+  assert_true(!m.functions.at[0].returns && !m.functions.at[1].returns && m.functions.at[2].returns);
+  assert_false(m.cut);
+  ttm_module_free(&m);
+}
+
 static void any_cut_is_read(void **state) {
   (void)state;
   for (size_t n = 0; n < sizeof MODULE; n++) {
@@ -157,8 +171,11 @@ static void signatures_that_do_not_close(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(signatures_that_do_not_close), cmocka_unit_test(functions_and_values_are_read),
-      cmocka_unit_test(unread_lines_are_counted),     cmocka_unit_test(any_cut_is_read),
+      cmocka_unit_test(signatures_that_do_not_close),
+      cmocka_unit_test(functions_and_values_are_read),
+      cmocka_unit_test(unread_lines_are_counted),
+      cmocka_unit_test(lost_ends_are_counted),
+      cmocka_unit_test(any_cut_is_read),
       cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
