@@ -181,6 +181,13 @@ static bool totals_line(ttm_train_summary *s, ttm_str v) {
   return true;
 }
 
+/* The peak of all is none of them: one of the figures was damaged. */
+static bool is_below_a_phase(const ttm_train_summary *s) {
+  for (size_t i = 0; i < s->phases.n; i++)
+    if (s->phases.at[i].has_cumulative && s->phases.at[i].cumulative_peak > s->overall_peak) return true;
+  return false;
+}
+
 /* Of a summary whose head was lost. */
 static bool is_lone(ttm_str v) {
   ttm_train_phase p;
@@ -200,6 +207,7 @@ static int summary_line(reader *r, writer *w, ttm_str v, bool *used) {
   if (phase_line(r, s, v) || ttm_str_eq(v, TTM_LIT("=== Final Totals ==="))) {
     s->last_line = r->log->lines;
   } else if (totals_line(s, v)) {
+    if (is_below_a_phase(s)) torn(r);
     s->last_line = r->log->lines;
     w->summary = TTM_NOT_FOUND;
   } else {

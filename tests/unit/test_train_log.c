@@ -116,6 +116,15 @@ static void what_is_torn_is_counted(void **state) {
   assert_int_equal(log.first_torn_line, 2);
   assert_view(ttm_intern_get(&log.names, log.summaries.at[1].name), "some other line");
   ttm_train_log_free(&log);
+  /* A peak of all that is below that of a phase. */
+  read_text(&log,
+            "=== Memory Usage Summary ===\n"
+            "--- A ---\n"
+            "  DRAM: Cumulative Peak 2.00 MB, Cumulative Current 1.00 MB\n"
+            "Overall DRAM Peak: 1.99 MB, Final DRAM Usage: 1.00 MB\n");
+  assert_int_equal(log.torn, 1);
+  assert_int_equal(log.first_torn_line, 4);
+  ttm_train_log_free(&log);
 }
 
 static void facts_in_every_spelling(void **state) {
