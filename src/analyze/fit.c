@@ -151,7 +151,7 @@ static int find_cut_run(const ttm_profile *p, ttm_gap *out) {
   *out = (ttm_gap){.call = TTM_NONE};
   for (size_t i = 0; i < p->runs.n && !status; i++) {
     const ttm_call *run = &p->calls.at[p->runs.at[i]];
-    if (run->finished || !run->name || is_told_elsewhere(&x, p->runs.at[i])) continue;
+    if (!ttm_call_is_cut(run) || (run->name && is_told_elsewhere(&x, p->runs.at[i]))) continue;
     *out = gap_of_run(p, p->runs.at[i]);
     break;
   }

@@ -130,6 +130,10 @@ uint32_t ttm_call_top(const ttm_profile *p, uint32_t call) {
   return call;
 }
 
+bool ttm_call_is_cut(const ttm_call *call) {
+  return !call->finished && (call->name || (call->parent == TTM_NONE && call->before != TTM_NONE));
+}
+
 ttm_alignment ttm_profile_alignment_of(const ttm_profile *p, uint32_t dram_banks) {
   for (size_t g = 0; g < p->graphs.n; g++)
     if (p->graphs.at[g].dram_alignment) return (ttm_alignment){.dram = p->graphs.at[g].dram_alignment, .l1 = 16};

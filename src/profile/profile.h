@@ -620,6 +620,8 @@ ttm_list ttm_profile_weights(const ttm_profile *p, uint32_t weights);
 
 /* The top-level call around a call (itself when it is one). */
 uint32_t ttm_call_top(const ttm_profile *p, uint32_t call);
+/* A program run without its end. One without a name is known by the state before its submit, and ended by the one after it. */
+bool ttm_call_is_cut(const ttm_call *call);
 
 /* Page and block alignment of the board: from a dump, else by the DRAM bank count (12 Wormhole, 7 and 8 Blackhole). */
 ttm_alignment ttm_profile_alignment(const ttm_profile *p);

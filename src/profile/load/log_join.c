@@ -486,11 +486,6 @@ static void count_holes(ttm_log *log) {
   if (named) p->seen.holes += nameless;
 }
 
-/* A run without a name is known by the state before its submit, and ended by the one after it. */
-static bool is_unfinished(const ttm_call *call) {
-  return !call->finished && (call->name || (call->parent == TTM_NONE && call->before != TTM_NONE));
-}
-
 static int finish(ttm_log *log) {
   ttm_profile *p = log->builder->profile;
   for (size_t i = 0; i < log->ranks.n; i++) {
@@ -505,7 +500,7 @@ static int finish(ttm_log *log) {
   if (!p->predicted && count_lost_blocks(log)) return TTM_ENOMEM;
   if (ttm_builder_end(log->builder) || ttm_build_filled(log->builder)) return TTM_ENOMEM;
   if (p->kind != TTM_LOG_FULL) p->seen.unpaired = 0;
-  for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += is_unfinished(&p->calls.at[c]);
+  for (size_t c = 0; c < p->calls.n; c++) p->seen.unfinished += ttm_call_is_cut(&p->calls.at[c]);
   return TTM_OK;
 }
 
