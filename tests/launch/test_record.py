@@ -879,7 +879,7 @@ class Folders(Case):
             with open(self.dir + "/" + name, "a") as file:
                 file.write("\n".join(lines) + "\n")
         script = "mount --bind '%s/passwd' /etc/passwd && mount --bind '%s/group' /etc/group && echo mounted && cd '%s' && exec setpriv --reuid 4242 --regid 4242 --clear-groups '%s/ttmem' run --log -q -d out -- true" % (self.dir, self.dir, home, self.dir)
-        env = {**self.env, "HOME": home}
+        env = {**self.env, "HOME": home, "GCOV_PREFIX": home}  # where a coverage build may write its counters
         env.pop("TTMEM_HOME", None)
         done = subprocess.run(["unshare", "--mount", "sh", "-c", script], env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
         if "mounted" not in done.stdout:
