@@ -4,17 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { generate, mb, report, SOURCE, withPage, work } from "./lib.mjs";
+import { generate, mb, report, saved, SOURCE, withPage, work } from "./lib.mjs";
 
 let r;
 before(() => {
   r = report(generate("files.log", "--runs", "3", "--layers", "12", "--fail", "fragmented", "--fail-run", "2", "--binaries"));
 });
-
-async function saved(page, button) {
-  const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
-  return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
-}
 
 // In the page: the pixels of a picture.
 const helpers = () => {

@@ -48,6 +48,16 @@ export function report(log) {
   return { folder, page: join(folder, "r_report.html"), memory: json("memory"), operations: json("operations"), registry: json("inputs_registry"), ir: json("ir"), findings: json("findings") };
 }
 
+// The file that a button saves. A browser that starves may lose a click, or what it began: it is made again, and an error of the page stays a problem.
+export async function saved(page, button, tries = 3) {
+  const event = page.waitForEvent("download", { timeout: 30000 }).catch((error) => error);
+  await button.click();
+  const file = await event;
+  if (!(file instanceof Error)) return { name: file.suggestedFilename(), content: readFileSync(await file.path()) };
+  if (tries > 1) return saved(page, button, tries - 1);
+  throw new Error(`${button} saved nothing: ${file.message}`);
+}
+
 // A page of a server, which may lead to others of it and to nothing else.
 export async function openServed(url, { width = 1280, height = 900 } = {}) {
   const context = await browser.newContext({ viewport: { width, height } });

@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
-import { checkStatements, generate, openPage, openServed, report, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
+import { checkStatements, generate, openPage, openServed, report, saved, SOURCE, TTMEM, withPage, work } from "./lib.mjs";
 
 const PAGE = process.env.TTMEM_PAGE ?? join(SOURCE, "build", "ttmem.html");
 const data = (name) => join(SOURCE, "tests", "data", name);
@@ -52,10 +52,7 @@ async function shown(page) {
   return frame;
 }
 
-async function saved(page) {
-  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#save").click()]);
-  return readFileSync(await file.path());
-}
+const savedPage = async (page) => (await saved(page, page.locator("#save"))).content;
 
 function inputs() {
   execFileSync(TTMEM, ["export", "--visualizer", join(work, "visualizer"), data("recording_layers.json.zst")]);
@@ -72,7 +69,7 @@ test("every input gives the bytes of ttmem html", async () => {
       await page.setInputFiles("#file", path);
       await page.waitForFunction((name) => document.querySelector(".open-name, .failure")?.textContent === name, basename(path), { timeout: 120000 });
       await shown(page);
-      const { page: wanted } = native(path), got = await saved(page);
+      const { page: wanted } = native(path), got = await savedPage(page);
       assert.ok(wanted.equals(got), `${basename(path)}: ${got.length} bytes, the program writes ${wanted.length}`);
     }
   });
@@ -89,7 +86,7 @@ test("a browser without JSPI reads the same", async () => {
     const path = settle(generate("ranks.log", "--bytes", "24M", "--ranks", "2", "--seed", "7"));
     await page.setInputFiles("#file", path);
     await shown(page);
-    assert.ok(native(path).page.equals(await saved(page)));
+    assert.ok(native(path).page.equals(await savedPage(page)));
   });
 });
 
@@ -244,7 +241,7 @@ test("ttmem serve hands the page out, where it lies beside the program or is ins
     const path = given(data("small.log"));
     await tab.setInputFiles("#file", path);
     await shown(tab);
-    assert.ok(native(path).page.equals(await saved(tab)));
+    assert.ok(native(path).page.equals(await savedPage(tab)));
     assert.deepEqual(problems.filter((problem) => !problem.startsWith("request: blob:")), []);
     await context.close();
   } finally {
